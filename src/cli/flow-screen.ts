@@ -1,6 +1,7 @@
 import { isRecord } from "../base/json.ts";
 import { toLocalTime } from "../runtimes/terminal/show-card.ts";
 import type { Flow, FlowStep, FlowTemplate, FlowView } from "../wire/flow.ts";
+import { describeStarter } from "../wire/flow-starter.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 import { type Terminal, wrapWords } from "./terminal.ts";
 
@@ -90,10 +91,16 @@ function listInputs(schema: FlowTemplate["inputSchema"]): string[] {
 export function formatFlowList(flows: readonly Flow[]): string {
   if (flows.length === 0) return 'No flow yet. Next: "svc flows templates" shows what can be started.';
   return flows
-    .map(({ id, status, name, templateKey, createdAt, startedBy, waitingFor }) => {
+    .map((flow) => {
+      const { id, status, name, templateKey, createdAt, waitingFor } = flow;
       const time = createdAt ? toLocalTime(createdAt) : "";
-      const by = startedBy ? [`by ${clean(startedBy)}`] : [];
-      const line = [clean(id), clean(status).padEnd(9), time, clean(name ?? templateKey ?? ""), ...by].join("  ");
+      const line = [
+        clean(id),
+        clean(status).padEnd(9),
+        time,
+        clean(name ?? templateKey ?? ""),
+        clean(describeStarter(flow)),
+      ].join("  ");
       if (waitingFor === undefined) return line;
       const { message, about, since } = waitingFor;
       const asked = since === "" ? "" : ` Since ${toLocalTime(since)}.`;

@@ -7,6 +7,9 @@ export type FlowStatus = (typeof FLOW_STATUSES)[number];
 export const FLOW_TRIGGER_TYPES = ["agent", "manual", "webhook", "schedule"] as const;
 export type FlowTriggerType = (typeof FLOW_TRIGGER_TYPES)[number];
 
+/** Ours: what else starts a flow. The document has no type for it, and the flow shows `schedule`. */
+export type FlowEventType = "mail" | "file";
+
 export const FLOW_STEP_TYPES = ["tool_call", "transform", "wait", "approval"] as const;
 export type FlowStepType = (typeof FLOW_STEP_TYPES)[number];
 
@@ -18,7 +21,7 @@ export type FlowStepStatus = (typeof FLOW_STEP_STATUSES)[number];
 const flowWaitSchema = z.looseObject({ message: z.string(), about: z.string(), since: z.string() });
 export type FlowWait = z.infer<typeof flowWaitSchema>;
 
-/** "Flow". `startedBy`, the device or person, and `waitingFor` are ours. */
+/** "Flow". `startedBy`, the device, person or trigger, `startedOn`, e.g. `mail`, and `waitingFor` are ours. */
 export const flowSchema = z.looseObject({
   id: z.union([z.string(), z.int()]).transform(String),
   name: z.string().nullish(),
@@ -32,6 +35,7 @@ export const flowSchema = z.looseObject({
   updatedAt: z.string().nullish(),
   completedAt: z.string().nullish(),
   startedBy: z.string().nullish().catch(undefined),
+  startedOn: z.string().optional().catch(undefined),
   waitingFor: flowWaitSchema.optional().catch(undefined),
 });
 export type Flow = z.infer<typeof flowSchema>;

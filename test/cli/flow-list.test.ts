@@ -5,23 +5,34 @@ import { createTerminal } from "../../src/cli/terminal.ts";
 
 test("the list of flows shows when each began by the clock of this machine", () => {
   const createdAt = new Date(2026, 2, 4, 10, 15, 7).toISOString();
-  const flow = { id: "flw_1", status: "running", name: "Tidy up", createdAt } as const;
-  expect(formatFlowList([flow, { ...flow, id: "flw_2", createdAt: null }])).toBe(
-    ["flw_1  running    2026-03-04 10:15:07  Tidy up", "flw_2  running      Tidy up"].join("\n"),
+  const flow = { id: "flw_1", status: "running", name: "Tidy up", createdAt, startedOn: "mail", startedBy: "Bills" };
+  const second = { id: "flw_2", status: "running", name: "Tidy up", createdAt: null, triggerType: "manual" };
+  expect(formatFlowList([flow, second])).toBe(
+    [
+      "flw_1  running    2026-03-04 10:15:07  Tidy up  started on new mail by Bills",
+      "flw_2  running      Tidy up  started by hand",
+    ].join("\n"),
   );
 });
 
 test("the list tells waiting flows apart", () => {
-  const flow = { id: "flw_1", status: "waiting", name: "Tidy up", createdAt: null, startedBy: "Lap\u001b[2Jtop" };
+  const flow = {
+    id: "flw_1",
+    status: "waiting",
+    name: "Tidy up",
+    createdAt: null,
+    triggerType: "agent",
+    startedBy: "Lap\u001b[2Jtop",
+  };
   const wait = { since: new Date(2026, 2, 4, 10, 15, 7).toISOString(), about: "Invoice, Quote" };
   const first = { ...flow, waitingFor: { ...wait, message: 'Approve to create 2 pages in "Tasks".' } };
   const second = { ...flow, id: "flw_2", waitingFor: { ...wait, message: "Goes on by itself.", about: "" } };
   expect(formatFlowList([first, second])).toBe(
     [
-      "flw_1  waiting      Tidy up  by Lap\\u001b[2Jtop",
+      "flw_1  waiting      Tidy up  started by Lap\\u001b[2Jtop",
       '    Approve to create 2 pages in "Tasks". Since 2026-03-04 10:15:07.',
       "    Invoice, Quote",
-      "flw_2  waiting      Tidy up  by Lap\\u001b[2Jtop",
+      "flw_2  waiting      Tidy up  started by Lap\\u001b[2Jtop",
       "    Goes on by itself. Since 2026-03-04 10:15:07.",
     ].join("\n"),
   );

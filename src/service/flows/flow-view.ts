@@ -18,12 +18,13 @@ export function toFlowView(
 /** "Flow". `completedAt` is set only for flows that finished all their steps. */
 export function toFlow(row: FlowRow, template: FlowTemplate | undefined, { starters, waits }: FlowFacts): Flow {
   const waitingFor = waits.get(row.id);
+  const isOfApp = row.trigger_type === "mail" || row.trigger_type === "file";
   return {
     id: row.id,
     name: template?.name ?? row.template_key,
     templateKey: row.template_key,
     status: row.status,
-    triggerType: row.trigger_type,
+    triggerType: isOfApp ? "schedule" : row.trigger_type,
     input: JSON.parse(row.input),
     context: JSON.parse(row.context),
     currentStep: row.current_step,
@@ -31,6 +32,7 @@ export function toFlow(row: FlowRow, template: FlowTemplate | undefined, { start
     updatedAt: row.updated_at,
     completedAt: row.completed_at,
     startedBy: starters.get(row.api_key_id) ?? null,
+    ...(isOfApp && { startedOn: row.trigger_type }),
     ...(waitingFor && { waitingFor }),
   };
 }

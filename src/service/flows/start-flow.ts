@@ -1,5 +1,5 @@
 import { sha256Hex } from "../../base/hash.ts";
-import type { FlowTriggerType } from "../../wire/flow.ts";
+import type { FlowEventType, FlowTriggerType } from "../../wire/flow.ts";
 import type { AccessView } from "../access/access-view.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
@@ -24,7 +24,7 @@ export interface FlowStart {
   readonly principal: Principal;
   readonly templateKey: string;
   readonly input: Readonly<Record<string, unknown>>;
-  readonly triggerType: FlowTriggerType;
+  readonly triggerType: FlowTriggerType | FlowEventType;
   /** Starts with the same key, by one principal and with the same input, are one flow. Default: each is another. */
   readonly startKey?: string | undefined;
 }

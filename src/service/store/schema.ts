@@ -1,7 +1,7 @@
 import type { Generated, Selectable } from "kysely";
 import type { ApprovalStatus } from "../../wire/approval.ts";
 import type { ConnectionState, SideEffectLevel } from "../../wire/catalog.ts";
-import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
+import type { FlowEventType, FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
 import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
 
 /** Who approves a call: the device, which asks its human, or the owner in the dashboard. */
@@ -281,7 +281,7 @@ export interface Tables {
     /** The template as JSON where it is one of the owner; null for those of the service. */
     template: string | null;
     status: FlowStatus;
-    trigger_type: FlowTriggerType;
+    trigger_type: FlowTriggerType | FlowEventType;
     /** As sent. */
     input: string;
     context: string;

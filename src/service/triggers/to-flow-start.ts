@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { cleanText } from "../../base/text.ts";
-import type { FlowTriggerType } from "../../wire/flow.ts";
 import type { FlowStart } from "../flows/start-flow.ts";
 import { jsonText } from "../store/open-store.ts";
 import type { TriggerEventRow } from "../store/schema.ts";
-import type { EventValues, Trigger, TriggerContent } from "./trigger.ts";
+import type { EventValues, Trigger } from "./trigger.ts";
 import type { TriggerParts } from "./trigger-parts.ts";
 
 /** Longest value of an event that goes into the input of a flow, in characters. */
@@ -29,11 +28,6 @@ export function toFlowStart(
     principal: { accountId, apiKeyId: row.id },
     templateKey: act.template,
     input: { ...act.input, ...Object.fromEntries(taken) },
-    triggerType: toTriggerType(on),
+    triggerType: on.kind,
   };
-}
-
-/** The API document knows no others: an app is looked into on a schedule. */
-function toTriggerType({ kind }: TriggerContent["on"]): FlowTriggerType {
-  return kind === "webhook" ? "webhook" : "schedule";
 }

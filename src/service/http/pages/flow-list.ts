@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { Flow } from "../../../wire/flow.ts";
+import { describeStarter } from "../../../wire/flow-starter.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import type { Markup } from "./page.ts";
 import { describeTime, flowTag, timeTag } from "./values.ts";
@@ -24,25 +25,10 @@ function flowRow(flow: Flow, now: number): Markup {
 ${flowTag(flow.status)}</li>`;
 }
 
-const TRIGGERS: Readonly<Record<string, string>> = {
-  agent: "by an agent",
-  manual: "by hand",
-  webhook: "by a webhook",
-  schedule: "on schedule",
-};
-
 /** Who or what started a flow, and when. */
 export function describeStart(flow: Flow, now: number): Markup {
   const { createdAt } = flow;
   return html`${describeStarter(flow)}${createdAt ? html` ${timeTag(createdAt, now)}` : ""}`;
-}
-
-/** Who or what started a flow, e.g. "started by Kitchen laptop", "started on schedule by Every morning". */
-export function describeStarter({ triggerType, startedBy }: Flow): string {
-  const by = startedBy === undefined || startedBy === null ? undefined : `by ${toPlainText(startedBy)}`;
-  const isByOne = by !== undefined && (triggerType === "agent" || triggerType === "manual");
-  const how = isByOne ? undefined : TRIGGERS[triggerType ?? ""];
-  return ["started", how, by].filter((part) => part !== undefined).join(" ");
 }
 
 /** What a flow waits for, who started it and since when it waits, in one text. */

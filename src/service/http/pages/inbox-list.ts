@@ -1,10 +1,11 @@
 import { html } from "hono/html";
 import { isRecord } from "../../../base/json.ts";
+import { describeStarter } from "../../../wire/flow-starter.ts";
 import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
 import type { ApprovalContent, HeldApproval } from "../../approvals/approval-rows.ts";
 import type { ListPlace } from "../../approvals/list-approvals.ts";
 import { approvalTag } from "./call-card.ts";
-import { describeStarter, waitLines } from "./flow-list.ts";
+import { waitLines } from "./flow-list.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { toAddress } from "./places.ts";
 import { timeTag } from "./values.ts";

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { call } from "../../http-calls.ts";
 import { openTriggerLab, type TriggerLab } from "../../triggers/trigger-lab.ts";
 import { type Browser, openBrowser, readCsrf } from "./browser.ts";
 
@@ -54,6 +55,21 @@ test("a schedule is made, shown, run, paused, resumed and deleted", async () => 
   expect((await submit(`${path}/delete`, {})).headers.location).toBe("/triggers?notice=deleted");
   expect((await open(path)).status).toBe(404);
   expect((await submit(`${path}/run`, {})).status).toBe(404);
+});
+
+test.each([
+  [{ kind: "mail", query: "is:any" }, "on new mail"],
+  [{ kind: "file", folder: "", pattern: "" }, "on a new file"],
+] as const)("a flow says which event started it: %o", async (on, words) => {
+  await lab.make(on);
+  await lab.receiveMail({ subject: "Hello" });
+  await lab.saveFile("a.txt");
+  await lab.pass(60_000);
+  expect((await open("/flows")).text).toContain(`started ${words} by Lab`);
+  const { accountId, keys, url } = lab.service;
+  const { apiKey: key } = await keys.issue({ accountId, label: "Phone", client: null });
+  const { flows } = (await call(`${url}/api/flows`, { key })).json;
+  expect(flows).toMatchObject([{ triggerType: "schedule", startedOn: on.kind, startedBy: "Lab" }]);
 });
 
 test("secrets of webhooks are shown once", async () => {
