@@ -57,7 +57,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 function adviseHuman(outcome: ToolOutcome, { hasKeyInEnvironment }: OutcomeSource): string {
-  const { status, code = "", hint, toolName, choices, connectUrl, retryAfterMs, retryable } = outcome;
+  const { status, code = "", hint, details, toolName, choices, connectUrl, retryAfterMs, retryable } = outcome;
   if (status === "succeeded" || status === "declined") return "";
   if (code === "unauthorized") {
     return hasKeyInEnvironment
@@ -72,8 +72,9 @@ function adviseHuman(outcome: ToolOutcome, { hasKeyInEnvironment }: OutcomeSourc
     const how = connectUrl === undefined ? 'run "svc connect <app>" for the link' : "open the link";
     return `Next: ${how}, sign in, and run the command again.`;
   }
-  // A model may repeat the call in the same session; each command is a new session.
-  if (code === "invalid_arguments") return `Next: "svc describe ${toolName}" shows the arguments.`;
+  // A model may repeat the call in the same session; each command is a new session. An app's own hint has no details.
+  if (code === "invalid_arguments" && (details !== undefined || hint === undefined))
+    return `Next: "svc describe ${toolName}" shows the arguments.`;
   if (retryAfterMs !== undefined) return `Next: the service asks to wait ${formatDuration(retryAfterMs)}.`;
   const advice = ADVICE[code] ?? hint ?? (retryable === true ? "try again later." : undefined);
   return advice === undefined ? "" : `Next: ${advice}`;

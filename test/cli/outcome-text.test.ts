@@ -49,6 +49,16 @@ test.each<[string, OutcomeStatus, OutcomeDetails, string]>([
     "Declined. Nothing was run.",
   ],
   [
+    "the hint of an app about an argument",
+    "failed",
+    {
+      code: "invalid_arguments",
+      message: "input.url: the URL leads to a web page.",
+      hint: "Its feeds are: https://x.org/rss",
+    },
+    "Not done (failed). input.url: the URL leads to a web page.\nNext: Its feeds are: https://x.org/rss",
+  ],
+  [
     "that a failure may pass",
     "failed",
     { code: "provider_unavailable", message: "The provider is unavailable.", retryable: true },
