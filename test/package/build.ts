@@ -10,7 +10,7 @@ import { runCommand } from "./run-command.ts";
 const DECLARATIONS = /\.d\.ts$/;
 const PACKAGE_NAME = /^.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
-/** What is imported or started by its name: doors, the command, and a thread. */
+/** What is imported or started by its name: doors, the command, and threads. */
 const ENTRIES = {
   bin: "src/bin.ts",
   index: "src/index.ts",
@@ -21,6 +21,7 @@ const ENTRIES = {
   service: "src/service.ts",
   testing: "src/testing.ts",
   "parse-worker": "src/service/integrations/mail/parsing/parse-worker.ts",
+  "feed-worker": "src/service/integrations/feeds/feed-worker.ts",
 };
 
 /**

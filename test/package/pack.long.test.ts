@@ -170,6 +170,9 @@ describe("the packed tarball", () => {
     const ofThread = listLoaded("parse-worker");
     expect(ofThread.files).not.toContain("dist/server.js");
     expect(ofThread.packages).toContain("postal-mime");
+    const ofFeeds = listLoaded("feed-worker");
+    expect(ofFeeds.files).not.toContain("dist/server.js");
+    expect(ofFeeds.packages).toContain("feedsmith");
   });
 
   test("has source maps that lead from its own files to the sources", async () => {

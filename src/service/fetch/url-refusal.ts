@@ -45,11 +45,25 @@ export function refuseUrl(
   });
 }
 
-/** The same refusal with the argument it is about in front; anything else comes back unchanged. */
-export function nameArgument(error: unknown, path: string): unknown {
-  if (!(error instanceof ServiceError) || !Object.hasOwn(HINTS, error.code)) return error;
+/** The same refusal with the argument it is about in front; anything else comes back unchanged. `hints` replace the usual ones. */
+export function nameArgument(
+  error: unknown,
+  path: string,
+  hints: Readonly<Partial<Record<UrlRefusalCode, string>>> = {},
+): unknown {
+  if (!(error instanceof ServiceError) || !isRefusalCode(error.code)) return error;
+  const hint =
+    error.options.hint === HINTS[error.code] ? (hints[error.code] ?? error.options.hint) : error.options.hint;
   const message = `${path}: ${error.message.replace(/^The/, "the")}`;
-  return new ServiceError(error.status, error.code, message, { ...error.options, extra: { invalidFields: [path] } });
+  return new ServiceError(error.status, error.code, message, {
+    ...error.options,
+    ...(hint !== undefined && { hint }),
+    extra: { invalidFields: [path] },
+  });
+}
+
+function isRefusalCode(code: string): code is UrlRefusalCode {
+  return Object.hasOwn(HINTS, code);
 }
 
 const TOO_LATE = "took too long to answer.";

@@ -8,11 +8,11 @@ import { nameArgument, refuseUrl } from "../../fetch/url-refusal.ts";
 import { createWebDocuments, type WebDocument, type WebDocuments } from "../../fetch/web-documents.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
+import { createFeedParser, type FeedParser } from "./feed-parser.ts";
 import { type Entry, type Feed, FeedShelf, type StoredFeed, toFeedId } from "./feed-shelf.ts";
 import type { FeedReader, FeedWithEntries } from "./feeds.ts";
-import { findFeeds, readFeed } from "./read-feed.ts";
+import { findFeeds } from "./read-feed.ts";
 
-/** Reading it takes about half a second, in which the service does nothing else. */
 const MAX_FEED_BYTES = 4 * 1024 * 1024;
 /** A host is asked no more often. */
 const FRESH_MS = 10 * 60 * 1000;
@@ -21,6 +21,15 @@ const REFRESH_MS = 25_000;
 /** Entries of one feed that are kept: those a feed no longer shows, too. */
 const MAX_KEPT = 500;
 const MAX_KEPT_CHARS = 8_000_000;
+
+/** The usual hints are about files. */
+const HINTS = {
+  media_url_blocked:
+    "Give the public https address of a feed. The owner of this service can allow a host of theirs with --allow-host HOST:PORT.",
+  media_url_failed: "Give the address of a feed that anyone can open without signing in.",
+  media_url_unavailable: "Try again later.",
+  file_too_large: "Give the address of a shorter feed, such as one for a part of the site.",
+};
 
 /** Options of the readers. */
 export interface FeedOptions {
@@ -35,34 +44,39 @@ export function createFeedReaders({ allowed = readAllowedHosts([]), network }: F
   const web = createWebDocuments({ allowed, ...(network && { network }) });
   // The copies of one feed are written one after another.
   const turn = createGate(1);
-  return { open: (context: ActionContext): FeedReader => new ShelvedReader(context, web, turn) };
+  const means = { web, turn, parse: createFeedParser() };
+  return { open: (context: ActionContext): FeedReader => new ShelvedReader(context, means) };
+}
+
+interface ReaderMeans {
+  readonly web: WebDocuments;
+  readonly turn: ReturnType<typeof createGate>;
+  readonly parse: FeedParser;
 }
 
 class ShelvedReader implements FeedReader {
   readonly #context: ActionContext;
   readonly #shelf: FeedShelf;
-  readonly #web: WebDocuments;
-  readonly #turn: ReturnType<typeof createGate>;
+  readonly #means: ReaderMeans;
 
-  constructor(context: ActionContext, web: WebDocuments, turn: ReturnType<typeof createGate>) {
+  constructor(context: ActionContext, means: ReaderMeans) {
     this.#context = context;
     this.#shelf = new FeedShelf(context);
-    this.#web = web;
-    this.#turn = turn;
+    this.#means = means;
   }
 
   async subscribe(url: string, title: string | undefined): Promise<FeedWithEntries> {
     const { signal } = this.#context;
     try {
       const address = readUrl(url).href;
-      const document = await this.#web.fetch(address, { maxBytes: MAX_FEED_BYTES, signal });
+      const document = await this.#means.web.fetch(address, { maxBytes: MAX_FEED_BYTES, signal });
       if (document === undefined) throw refuseUrl("media_url_failed", "gives nothing.");
-      const { stored, title: own } = this.#take(document, address, undefined);
+      const { stored, title: own } = await this.#take(document, { address, signal });
       const feed = await this.#shelf.add(address, title ?? own);
       await this.#shelf.keep(feed, stored);
       return { feed, stored };
     } catch (error) {
-      throw nameArgument(error, "arguments.url");
+      throw nameArgument(error, "arguments.url", HINTS);
     }
   }
 
@@ -102,22 +116,25 @@ class ShelvedReader implements FeedReader {
       return { entries: [], ...before, checkedAt: now(), problem };
     });
     // A disk that does not take the copy is no reason not to show it.
-    await this.#turn.run(() => this.#shelf.keep(feed, after)).catch(() => {});
+    await this.#means.turn.run(() => this.#shelf.keep(feed, after)).catch(() => {});
     return after;
   }
 
   async #ask({ url }: Feed, before: StoredFeed | undefined, signal: AbortSignal): Promise<StoredFeed> {
     const known = before && { etag: before.etag, lastModified: before.lastModified };
-    const document = await this.#web.fetch(url, { maxBytes: MAX_FEED_BYTES, signal, ...(known && { known }) });
+    const document = await this.#means.web.fetch(url, { maxBytes: MAX_FEED_BYTES, signal, ...(known && { known }) });
     if (document === undefined && before !== undefined)
       return { ...before, checkedAt: this.#context.now(), problem: undefined };
     if (document === undefined) throw refuseUrl("media_url_failed", "gives nothing.");
-    return this.#take(document, url, before).stored;
+    return (await this.#take(document, { address: url, before, signal })).stored;
   }
 
-  #take(document: WebDocument, address: string, before: StoredFeed | undefined): { stored: StoredFeed; title: string } {
+  async #take(
+    document: WebDocument,
+    { address, before, signal }: { address: string; before?: StoredFeed | undefined; signal: AbortSignal },
+  ): Promise<{ stored: StoredFeed; title: string }> {
     const { bytes, contentType, url, version } = document;
-    const parsed = readFeed(bytes, contentType, url.href);
+    const parsed = await this.#means.parse({ bytes, contentType, address: url.href }, signal);
     if (parsed === undefined) throw refuseDocument(document);
     const now = this.#context.now();
     const entries = new Map<string, Entry>();

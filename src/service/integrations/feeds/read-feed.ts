@@ -73,19 +73,27 @@ const feedSchema = z.looseObject({
   entries: list(entrySchema),
 });
 
+/** A document as it was fetched. */
+export interface FeedDocument {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  /** Where it was; what it refers to is relative to that. */
+  readonly address: string;
+}
+
 /** Reads RSS, RDF, Atom or JSON Feed; undefined for anything else. Entities of a DTD are not expanded. */
-export function readFeed(bytes: Uint8Array, contentType: string, address: string): ParsedFeed | undefined {
+export function readFeed({ bytes, contentType, address }: FeedDocument): ParsedFeed | undefined {
   const found = parse(decode(bytes, contentType));
   if (found === undefined) return undefined;
   const { items, entries } = found;
   const site = toUrl(found.home_page_url || found.link || findLink(found.links), address);
-  const all = [...items, ...entries].map((one) => readEntry(one, site ?? address));
-  return { title: toLine(found.title) || new URL(address).hostname, site, entries: all.slice(0, MAX_ENTRIES) };
+  const kept = [...items, ...entries].slice(0, MAX_ENTRIES).map((one) => readEntry(one, site ?? address));
+  return { title: toLine(found.title) || new URL(address).hostname, site, entries: kept };
 }
 
 function parse(document: string): z.output<typeof feedSchema> | undefined {
   try {
-    return feedSchema.safeParse(parseFeed(document).feed).data;
+    return feedSchema.safeParse(parseFeed(document, { maxItems: MAX_ENTRIES }).feed).data;
   } catch {
     return undefined;
   }

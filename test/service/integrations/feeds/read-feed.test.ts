@@ -2,7 +2,8 @@ import { expect, it } from "vitest";
 import { readFeed } from "../../../../src/service/integrations/feeds/read-feed.ts";
 
 const ADDRESS = "https://example.org/feeds/all.xml";
-const read = (document: string | Uint8Array, type = "") => readFeed(Buffer.from(document), type, ADDRESS);
+const read = (document: string | Uint8Array, type = "") =>
+  readFeed({ bytes: Buffer.from(document), contentType: type, address: ADDRESS });
 
 const ONE = {
   title: "One & only",
