@@ -65,25 +65,25 @@ export const createEvent = defineCalendarAction({
   },
 });
 
-const title = line(500).describe(
-  "Title that the event has now, as an earlier answer said, so that whoever approves sees which one it is; empty where it has none.",
-);
-const wholeSeries = z
-  .boolean()
-  .default(false)
-  .describe("For an event that repeats: true means all its instances. Otherwise name one by `instance`.");
+/** Which event is meant. */
+const target = {
+  event_id: eventId,
+  title: line(500).describe(
+    "Title that the event has now, as an earlier answer said, so that whoever approves sees which one it is; empty where it has none.",
+  ),
+  instance: instance.optional(),
+  whole_series: z
+    .boolean()
+    .default(false)
+    .describe("For an event that repeats: true means all its instances. Otherwise name one by `instance`."),
+};
 
-function toTarget(o: {
-  event_id: string;
-  title: string;
-  instance?: string | undefined;
-  whole_series: boolean;
-  zone?: string | undefined;
-}): EventTarget {
-  if (o.instance !== undefined && o.whole_series)
+type Target = z.infer<z.ZodObject<typeof target>> & { zone?: string | undefined };
+
+function toTarget({ event_id, title, instance, whole_series, zone }: Target): EventTarget {
+  if (instance !== undefined && whole_series)
     throw refuseValue("whole_series", "cannot be combined with instance.", "Send one of them.");
-  const { event_id, title: seen, whole_series } = o;
-  return { eventId: event_id, title: seen, instance: o.instance, wholeSeries: whole_series, zone: o.zone };
+  return { eventId: event_id, title, instance, wholeSeries: whole_series, zone };
 }
 
 /** `calendar_update_event`. */
@@ -95,10 +95,7 @@ export const updateEvent = defineCalendarAction({
   level: "write",
   scopes: ["calendar.write"],
   arguments: z.strictObject({
-    event_id: eventId,
-    title,
-    instance: instance.optional(),
-    whole_series: wholeSeries,
+    ...target,
     new_title: line(500).min(1).optional().describe("New title."),
     weekday: weekdayName.optional().describe(`${WEEKDAY} Needed with start.`),
     start: dayOrTime.optional().describe(START),
@@ -138,10 +135,7 @@ export const deleteEvent = defineCalendarAction({
   level: "delete",
   scopes: ["calendar.write"],
   arguments: z.strictObject({
-    event_id: eventId,
-    title,
-    instance: instance.optional(),
-    whole_series: wholeSeries,
+    ...target,
     zone: zone.optional().describe("Time zone of the answer."),
   }),
   examples: [{ event_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.ics", title: "Dentist" }],
@@ -158,10 +152,7 @@ export const answerInvitation = defineCalendarAction({
   level: "write",
   scopes: ["calendar.write"],
   arguments: z.strictObject({
-    event_id: eventId,
-    title,
-    instance: instance.optional(),
-    whole_series: wholeSeries,
+    ...target,
     answer: z.enum(ANSWERS).describe("Your answer."),
     zone: zone.optional().describe("Time zone of the answer."),
   }),
