@@ -1,24 +1,16 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createCalendarIntegration } from "../../../../src/service/integrations/calendar/calendar-integration.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
-import { createRunner, refusal } from "../run-action.ts";
+import { refusal } from "../run-action.ts";
+import { useCalendarFolder } from "./kit/calendar-folder.ts";
 import { ics } from "./kit/write-ics.ts";
 
-const integration = createCalendarIntegration();
-const temp = useTempFolder();
-let folder = "";
-let run: ReturnType<typeof createRunner>;
-
-async function put(path: string, text: string): Promise<void> {
-  await mkdir(dirname(join(folder, path)), { recursive: true });
-  await writeFile(join(folder, path), text);
-}
+const { folder, runAs, put } = useCalendarFolder();
+let run: ReturnType<typeof runAs>;
 
 /** Lines of a file without those of times and zones that the test does not look at. */
 async function lines(path: string): Promise<string[]> {
-  const text = await readFile(join(folder, path), "utf8");
+  const text = await readFile(join(folder(), path), "utf8");
   expect(text.split("\r\n").every((line) => Buffer.byteLength(line) <= 75)).toBe(true);
   return text
     .replaceAll("\r\n ", "")
@@ -32,8 +24,7 @@ async function list(from: string, to: string): Promise<string[]> {
 }
 
 beforeEach(() => {
-  folder = temp();
-  run = createRunner(integration, { settings: { folder, timeZone: "Europe/Berlin", address: "ana@example.org" } });
+  run = runAs("ana@example.org");
 });
 
 const ZONED = { zone: "Europe/Berlin" };
@@ -54,7 +45,7 @@ describe("calendar_create_event", () => {
       title: LUNCH.title,
       when: "Friday 27 November 2026, 12:00 to 13:00 (Europe/Berlin)",
     });
-    expect(await readdir(join(folder, "personal"))).toEqual([event.event_id.replace("personal/", "")]);
+    expect(await readdir(join(folder(), "personal"))).toEqual([event.event_id.replace("personal/", "")]);
     const uid = event.event_id.replace(/^personal\/|\.ics$/g, "");
     expect(await lines(event.event_id)).toEqual([
       "BEGIN:VCALENDAR",
@@ -142,7 +133,7 @@ describe("calendar_create_event", () => {
         zone,
       };
       const event = await run("create_event", { ...args, rrule: "FREQ=MONTHLY;COUNT=24" });
-      const text = await readFile(join(folder, event.event_id), "utf8");
+      const text = await readFile(join(folder(), event.event_id), "utf8");
       const renamed = text.replaceAll(zone, "A zone of the file");
       await put(`copies/${event.event_id}`.replace("personal/", ""), renamed);
     }
@@ -172,7 +163,7 @@ describe("calendar_create_event", () => {
       });
     expect((await refusal(run("create_event", { ...LUNCH, calendar: "none" }))).status).toBe(404);
     expect((await refusal(run("create_event", { ...LUNCH, weekday: "Monday" }))).message).toContain("is a Friday");
-    expect(await readdir(folder)).toEqual([]);
+    expect(await readdir(folder())).toEqual([]);
   });
 
   it("asks which calendar is meant where there are several", async () => {
@@ -345,7 +336,7 @@ describe("calendar_delete_event", () => {
     const gone = await run("delete_event", { ...TARGET, whole_series: true });
     expect(gone).toMatchObject({ title: "Meeting", deleted: true });
     expect(gone.trashed_to).toMatch(/^\.trash\/.*home\/m\.ics$/);
-    expect(await readdir(join(folder, "home"))).toEqual([]);
+    expect(await readdir(join(folder(), "home"))).toEqual([]);
   });
 
   it("takes a changed instance away with its change, and one event of several in a file", async () => {
@@ -380,7 +371,7 @@ describe("calendar_answer_invitation", () => {
     await put("home/o.ics", ics(["UID:o", "SUMMARY:O", "DTSTART:20261127T100000Z", "ATTENDEE:mailto:zed@example.org"]));
     const args = { event_id: "home/o.ics", title: "O", answer: "accepted" };
     expect((await refusal(run("answer_invitation", args))).options.hint).toMatch(/address of this connection/);
-    const nobody = createRunner(integration, { settings: { folder } });
+    const nobody = runAs();
     expect((await refusal(nobody("answer_invitation", args))).options.hint).toMatch(/owner names their address/);
   });
 });
@@ -389,7 +380,7 @@ it("never writes over what another program wrote in the meantime", async () => {
   await put("home/m.ics", ics(MEETING));
   const { FolderStore } = await import("../../../../src/service/integrations/collections/folder-store.ts");
   const { CALENDARS } = await import("../../../../src/service/integrations/calendar/calendar-settings.ts");
-  const connection = { id: "1", integration: "calendar", label: "", settings: { folder }, scopes: [] };
+  const connection = { id: "1", integration: "calendar", label: "", settings: { folder: folder() }, scopes: [] };
   const context = {
     connection,
     file: () => Promise.reject() as never,

@@ -1,24 +1,13 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createCalendarIntegration } from "../../../../src/service/integrations/calendar/calendar-integration.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
-import { createRunner, refusal } from "../run-action.ts";
+import { refusal } from "../run-action.ts";
+import { useCalendarFolder } from "./kit/calendar-folder.ts";
 import { CUSTOM_ZONE, ics } from "./kit/write-ics.ts";
 
-const integration = createCalendarIntegration();
-const temp = useTempFolder();
-let folder = "";
-let run: ReturnType<typeof createRunner>;
+const { runAs, put } = useCalendarFolder();
+let run: ReturnType<typeof runAs>;
 
-async function put(path: string, text: string): Promise<void> {
-  await mkdir(dirname(join(folder, path)), { recursive: true });
-  await writeFile(join(folder, path), text);
-}
-
-beforeEach(async () => {
-  folder = temp();
-  run = createRunner(integration, { settings: { folder, timeZone: "Europe/Berlin", address: "Ana@example.org" } });
+beforeEach(() => {
+  run = runAs("Ana@example.org");
 });
 
 /** Start, end and title of what a range holds. */
