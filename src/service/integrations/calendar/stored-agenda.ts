@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { setImmediate as takeBreath } from "node:timers/promises";
 import { foldText, toSearchWords } from "../../../base/text.ts";
 import { DAY_MS, type Zone } from "../../../base/zones.ts";
-import { refuseMissing, refuseValue } from "../../service-error.ts";
-import { chooseCollection, findCollection } from "../collections/choose-collection.ts";
+import { refuseValue } from "../../service-error.ts";
+import { chooseCollection } from "../collections/choose-collection.ts";
 import { type CollectionStore, refuseUnreadable, type StoredItem } from "../collections/collection-store.ts";
 import { type ContentBlock, writeContent } from "../collections/content-tree.ts";
 import type { ActionContext } from "../integration.ts";
 import type { Agenda, AgendaSpan, ANSWERS, EventTarget, GivenTimes, WorkingHours } from "./agenda.ts";
 import { readSettingZone } from "./calendar-settings.ts";
+import { chooseEvent, findEvent, findInstances, pickInstance, toPlace } from "./find-events.ts";
 import { answerInvitation } from "./ics/answer-invitation.ts";
-import { type CalendarFile, parseCalendarFile, type Series } from "./ics/calendar-file.ts";
+import { parseCalendarFile } from "./ics/calendar-file.ts";
 import {
   type ChangeContext,
   changeInstance,
@@ -27,25 +27,16 @@ import {
   listPeople,
   readEventText,
   readOwnAnswer,
-  readTitle,
   summariseInstance,
 } from "./ics/describe-event.ts";
-import { findInstance, type Instance, listInstances, repeats } from "./ics/instances.ts";
-import { type Moment, readFirstMoment } from "./ics/moment.ts";
+import type { Instance } from "./ics/instances.ts";
+import type { Moment } from "./ics/moment.ts";
 import { listFreeSpans } from "./time/free-time.ts";
 import { readGivenTime, readSpan, readZone } from "./time/read-time.ts";
 import { nameWeekday, sayTimes, writeTime } from "./time/words.ts";
 
 const MAX_LISTED_DAYS = 400;
 const MAX_FREE_DAYS = 100;
-/** Steps of the rule of one event: each hour of a range. */
-const MAX_STEPS = 10_000;
-/** Instances of one call: some tenths of a second. */
-const MAX_FOUND = 20_000;
-/** Files that are read before others get their turn. */
-const FILES_AT_ONCE = 50;
-/** Characters between the id of an item and the UID of one of its events, where it has several. */
-const UID_MARK = "#";
 
 /** The agenda of calendars that are collections of files. */
 export class StoredAgenda implements Agenda {
@@ -105,8 +96,8 @@ export class StoredAgenda implements Agenda {
 
   async read(eventId: string, o: { readonly instance: string | undefined; readonly zone: string | undefined }) {
     const zone = readZone(o.zone, this.#defaultZone());
-    const { item, file, series } = await this.#find(eventId);
-    const instance = this.#pick(file, series, { name: o.instance, zone });
+    const { item, file, series } = await findEvent(this.#store, eventId);
+    const instance = pickInstance({ file, series }, { name: o.instance, zone });
     const summary = summariseInstance(instance, {
       ...toPlace({ item, file, series }),
       zone,
@@ -130,7 +121,7 @@ export class StoredAgenda implements Agenda {
 
   async change(target: EventTarget, given: Parameters<Agenda["change"]>[1]) {
     const zone = readZone(target.zone, this.#defaultZone());
-    const { item, file, series, instance } = await this.#choose(target, zone);
+    const { item, file, series, instance } = await chooseEvent(this.#store, target, zone);
     const { newTitle: title, location, description, rrule } = given;
     const change: EventChange = { title, location, description, rrule, ...readTimes(given, zone) };
     const context = this.#change(zone, await this.#isOwnEvent(instance));
@@ -143,7 +134,7 @@ export class StoredAgenda implements Agenda {
 
   async remove(target: EventTarget) {
     const zone = readZone(target.zone, this.#defaultZone());
-    const chosen = await this.#choose(target, zone);
+    const chosen = await chooseEvent(this.#store, target, zone);
     const { item, file, series, instance } = chosen;
     const context = this.#change(zone, await this.#isOwnEvent(instance));
     const summary = summariseInstance(instance, { ...toPlace(chosen), zone, own: new Set() });
@@ -155,7 +146,7 @@ export class StoredAgenda implements Agenda {
 
   async answer(target: EventTarget, answer: (typeof ANSWERS)[number]) {
     const zone = readZone(target.zone, this.#defaultZone());
-    const { item, file, series, instance } = await this.#choose(target, zone);
+    const { item, file, series, instance } = await chooseEvent(this.#store, target, zone);
     const one = target.instance === undefined ? undefined : instance;
     const own = await this.#listOwn();
     const root = answerInvitation(file, { series, instance: one, answer, own, context: this.#change(zone, false) });
@@ -188,75 +179,8 @@ export class StoredAgenda implements Agenda {
   async #look(given: AgendaSpan, most: number) {
     const zone = readZone(given.zone, this.#defaultZone());
     const span = readSpan(given, zone, most);
-    const all = await this.#store.list();
-    const calendars = given.calendars?.map((name) => findCollection(all, name, "calendar")) ?? all;
-    const { items, left } = await this.#store.read([...new Map(calendars.map((one) => [one.id, one])).values()], {
-      span,
-    });
-    const found: (Found & { instance: Instance })[] = [];
-    let [unread, isCut] = [left, false];
-    for (const [index, item] of items.entries()) {
-      if (index % FILES_AT_ONCE === 0) await takeBreath();
-      this.#context.signal.throwIfAborted();
-      if (found.length >= MAX_FOUND) break;
-      const file = tryParse(item);
-      if (file === undefined) {
-        unread += 1;
-        continue;
-      }
-      for (const series of file.series) {
-        const budget = { steps: MAX_STEPS };
-        for (const instance of listInstances(file, series, { ...span, zone, budget }))
-          found.push({ item, file, series, instance });
-        isCut ||= budget.steps <= 0 || found.length >= MAX_FOUND;
-      }
-    }
-    found.sort((a, b) => a.instance.startsAt - b.instance.startsAt || a.instance.endsAt - b.instance.endsAt);
-    const notes = [
-      ...(unread > 0 ? [`${unread} file(s) could not be read, so that events may be missing.`] : []),
-      ...(isCut ? ["There are too many instances to list them all; ask for a shorter range."] : []),
-    ];
-    return { zone, span, found, notes };
-  }
-
-  async #find(eventId: string): Promise<Found> {
-    const mark = eventId.indexOf(UID_MARK);
-    const item = await this.#store.find(mark < 0 ? eventId : eventId.slice(0, mark), "event_id");
-    const file = tryParse(item);
-    if (file === undefined) throw refuseUnreadable(item.id);
-    const uid = mark < 0 ? file.series[0]?.uid : eventId.slice(mark + 1);
-    const series = file.series.find((one) => one.uid === uid);
-    if (series === undefined) throw refuseMissing(`There is no event "${eventId}".`, "Look it up with list_events.");
-    return { item, file, series };
-  }
-
-  /** The event that is to be changed, as whoever approved knows it. */
-  async #choose(target: EventTarget, zone: Zone) {
-    const found = await this.#find(target.eventId);
-    const instance = this.#pick(found.file, found.series, { name: target.instance, zone });
-    const title = flatten(readTitle(instance.event));
-    if (title !== flatten(target.title))
-      throw refuseValue("title", `is not the title of this event, which is "${title}".`, "Check which event is meant.");
-    if (target.instance === undefined && !target.wholeSeries && repeats(found.series))
-      throw refuseValue(
-        "instance",
-        "is needed, as this event repeats.",
-        "Name one instance, or set whole_series to true.",
-      );
-    return { ...found, instance };
-  }
-
-  #pick(file: CalendarFile, series: Series, o: { readonly name: string | undefined; readonly zone: Zone }): Instance {
-    const start = readFirstMoment(series.master ?? file.root, "DTSTART", file.findZone);
-    // Without an offset it counts where the series has its times.
-    const original = o.name === undefined ? undefined : readGivenTime(o.name, start?.zone ?? o.zone, "instance");
-    const found = findInstance(file, series, { original, zone: o.zone, budget: { steps: MAX_STEPS } });
-    if (found !== undefined) return found;
-    if (original === undefined) throw refuseUnreadable(series.uid);
-    throw refuseMissing(
-      `The event has no instance "${o.name}".`,
-      "Take `instance` as list_events shows it; an event that does not repeat has none.",
-    );
+    const { signal } = this.#context;
+    return { zone, span, ...(await findInstances(this.#store, given, { span, zone, signal })) };
   }
 
   #save(item: StoredItem, root: ContentBlock): Promise<StoredItem> {
@@ -268,33 +192,10 @@ export class StoredAgenda implements Agenda {
     const file = parseCalendarFile(item.text);
     const series = file.series.find((one) => one.uid === uid);
     if (series === undefined) throw refuseUnreadable(item.id);
-    const instance = this.#pick(file, series, { name, zone });
+    const instance = pickInstance({ file, series }, { name, zone });
     const place = toPlace({ item, file, series });
     return { zone: zone.id, ...summariseInstance(instance, { ...place, zone, own: await this.#listOwn() }) };
   }
-}
-
-interface Found {
-  readonly item: StoredItem;
-  readonly file: CalendarFile;
-  readonly series: Series;
-}
-
-function toPlace({ item, file, series }: Found) {
-  const eventId = file.series.length > 1 ? `${item.id}${UID_MARK}${series.uid}` : item.id;
-  return { eventId, calendarId: item.collection.id };
-}
-
-function tryParse({ text }: StoredItem): CalendarFile | undefined {
-  try {
-    return parseCalendarFile(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function flatten(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim();
 }
 
 /** Everything of an event that is searched. */
