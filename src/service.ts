@@ -1,5 +1,6 @@
 export { createService, type Service } from "./service/create-service.ts";
 export { builtInIntegrations } from "./service/integrations/built-in.ts";
+export { type ActionDefinition, defineAction, describeFile } from "./service/integrations/define-action.ts";
 export type {
   AccessToken,
   Action,
@@ -11,7 +12,6 @@ export type {
   SignInPlan,
   SignInProvider,
 } from "./service/integrations/integration.ts";
-export { type ActionDefinition, defineAction, describeFile } from "./service/integrations/integration.ts";
 export {
   createProviderError,
   type ProviderFailure,

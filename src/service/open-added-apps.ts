@@ -1,9 +1,9 @@
-import { type OpenSources, openSources, sourceKinds } from "./added/open-sources.ts";
+import { closeApp, type OpenSources, openSources, sourceKinds } from "./added/open-sources.ts";
 import { isStopped } from "./added/source.ts";
 import { judgeProposal, type SourceStore } from "./added/source-store.ts";
 import type { Connections } from "./connections/connection.ts";
 import type { AccessTokens } from "./connections/sign-in/access-tokens.ts";
-import { closeApp, type Integration } from "./integrations/integration.ts";
+import type { Integration } from "./integrations/integration.ts";
 import type { CheckedOptions } from "./service-options.ts";
 
 interface Host {

@@ -1,5 +1,5 @@
 import { toPlainText } from "../../wire/plain-text.ts";
-import { closeApp, type Integration } from "../integrations/integration.ts";
+import type { Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
 import { explainLevel, listLowered } from "./action-levels.ts";
@@ -176,3 +176,22 @@ export const sourceKinds: SourceKinds = {
   openapi: async () => (await import("./openapi/openapi-kind.ts")).openApiKind,
   mcp: async () => (await import("./mcp/mcp-kind.ts")).mcpKind,
 };
+
+/** How long an app may take to close, in milliseconds: more than ours take with calls under way. */
+const CLOSE_MS = 15_000;
+
+/** Closes an app. A failure, or no end within 15 seconds, is logged and does not delay other apps; never rejects. */
+export async function closeApp(app: { slug: string; close?(): Promise<void> }, log: ServiceLog): Promise<void> {
+  const tooLate = Promise.withResolvers<"late">();
+  const timer = setTimeout(() => tooLate.resolve("late"), CLOSE_MS);
+  try {
+    const end = await Promise.race([app.close?.(), tooLate.promise]);
+    if (end !== "late") return;
+    const message = `The app "${app.slug}" has not closed in ${CLOSE_MS / 1000} seconds and is left as it is.`;
+    log({ level: "warn", message });
+  } catch (cause) {
+    log({ level: "warn", message: `The app "${app.slug}" could not be closed.`, cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}

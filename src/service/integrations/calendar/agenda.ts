@@ -1,4 +1,4 @@
-import { createActionDefiner, type PlaceAction } from "../integration.ts";
+import { createActionDefiner, type PlaceAction } from "../define-action.ts";
 
 /** Which span is looked at, as the arguments name it. */
 export interface AgendaSpan {

@@ -1,4 +1,4 @@
-import { createActionDefiner, type PlaceAction } from "../integration.ts";
+import { createActionDefiner, type PlaceAction } from "../define-action.ts";
 
 /** A mail address or a telephone number, and what it is for, such as "home" or "work". */
 export interface GivenWay {

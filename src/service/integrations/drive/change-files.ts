@@ -3,7 +3,7 @@ import { sanitiseFileName } from "../../files/file-name.ts";
 import { parseEntryName, parseEntryPath, parseFolderPath } from "../../files/folder.ts";
 import { TRASH_FOLDER } from "../../files/write-file.ts";
 import { refuseValue } from "../../service-error.ts";
-import { describeFile } from "../integration.ts";
+import { describeFile } from "../define-action.ts";
 import { defineDriveAction, isUnfinished, toText } from "./drive.ts";
 
 /** `drive_create_folder`. */

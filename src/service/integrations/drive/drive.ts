@@ -1,7 +1,8 @@
 import { type IfExists, UNFINISHED_PREFIX } from "../../files/write-file.ts";
 import { refuseValue, ServiceError } from "../../service-error.ts";
 import { type FolderEntry, refuseEntry } from "../connection-folder.ts";
-import { createActionDefiner, type HeldFile, type PlaceAction } from "../integration.ts";
+import { createActionDefiner, type PlaceAction } from "../define-action.ts";
+import type { HeldFile } from "../integration.ts";
 
 /** A folder of a drive, and the argument that named it. */
 export interface FolderPath {

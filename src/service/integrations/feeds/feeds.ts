@@ -1,4 +1,4 @@
-import { createActionDefiner } from "../integration.ts";
+import { createActionDefiner } from "../define-action.ts";
 import type { Entry, Feed, StoredFeed } from "./feed-shelf.ts";
 
 /** A subscription, and what is known of its content. */

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../service-error.ts";
-import { createActionDefiner, type PlaceAction } from "../integration.ts";
+import { createActionDefiner, type PlaceAction } from "../define-action.ts";
 import type { Draft } from "./compose-message.ts";
 import type { MailMessage, MessagePart, ParsedMail } from "./mail-message.ts";
 import type { MailQuery } from "./mail-query.ts";

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { refuseValue } from "../../service-error.ts";
-import { type ActionContext, describeFile } from "../integration.ts";
+import { describeFile } from "../define-action.ts";
+import type { ActionContext } from "../integration.ts";
 import type { Draft } from "./compose-message.ts";
 import { parseAddresses } from "./mail-address.ts";
 import { defineMailAction, type MailBox } from "./mail-box.ts";

@@ -1,5 +1,5 @@
 import { foldText } from "../../../base/text.ts";
-import { createActionDefiner, type PlaceAction } from "../integration.ts";
+import { createActionDefiner, type PlaceAction } from "../define-action.ts";
 
 /** A page as the actions show it. */
 export interface PageSummary {

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { FILE_UPLOADABLE_KEYWORD } from "../../wire/file.ts";
+import { type JsonSchema, jsonSchemaSchema } from "../../wire/tool.ts";
+import { ServiceError } from "../service-error.ts";
+import type { Action, ActionContext } from "./integration.ts";
+
+/** An action whose arguments are described once, in zod. */
+export interface ActionDefinition<Arguments extends z.ZodObject> extends Omit<Action, "inputSchema" | "run"> {
+  /** A strict object; descriptions, defaults and examples go into the published schema. */
+  readonly arguments: Arguments;
+  run(args: z.output<Arguments>, context: ActionContext): Promise<unknown>;
+}
+
+/**
+ * Builds an {@link Action}: publishes the JSON Schema (2020-12), which is made when it is first looked at, and parses the
+ * arguments again, which fills in defaults.
+ */
+export function defineAction<Arguments extends z.ZodObject>(definition: ActionDefinition<Arguments>): Action {
+  const { arguments: schema, run, ...facts } = definition;
+  let published: JsonSchema | undefined;
+  return {
+    ...facts,
+    get inputSchema() {
+      published ??= jsonSchemaSchema.parse(z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" }));
+      return published;
+    },
+    async run(args, context) {
+      const parsed = schema.safeParse(args);
+      if (parsed.success) return run(parsed.data, context);
+      const details = parsed.error.issues.map(({ path, message }) => `arguments.${path.join(".")}: ${message}`);
+      throw new ServiceError(400, "invalid_arguments", details[0] ?? "The arguments are not valid.", {
+        type: "validation",
+        details,
+      });
+    },
+  };
+}
+
+/** The document's "File-uploadable object", marked for callers that upload local files by themselves. */
+export function describeFile(description: string) {
+  return z
+    .looseObject({
+      name: z.string().min(1).max(255).describe("File name with extension."),
+      mimetype: z.string().min(3).max(255).describe("MIME type, for example application/pdf."),
+      s3key: z
+        .string()
+        .min(1)
+        .describe(
+          "A public https URL of the file, the storage key of an earlier upload, the text that files[].pointer repeats, or a local path the caller uploads.",
+        ),
+    })
+    .meta({ description, [FILE_UPLOADABLE_KEYWORD]: true });
+}
+
+/** An action that still has to be told how the place it runs on is opened. */
+export type PlaceAction<Place> = (
+  open: (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => Promise<Place>,
+) => Action;
+
+/**
+ * Creates the definer of the actions of one app, which run on a place such as a mailbox that is opened for each call.
+ * Reads need no confirmation and may be repeated; every other action asks first, and may be repeated where it says so.
+ */
+export function createActionDefiner<Place>() {
+  return <Arguments extends z.ZodObject>({
+    run,
+    ...own
+  }: Omit<ActionDefinition<Arguments>, "run" | "requiresConfirmation" | "idempotent"> & {
+    /** Default true for a read, false for every other action. */
+    readonly idempotent?: boolean;
+    run(args: z.output<Arguments>, place: Place, context: ActionContext): Promise<unknown>;
+  }): PlaceAction<Place> => {
+    const isRead = own.level === "read";
+    const facts = { requiresConfirmation: !isRead, idempotent: isRead, ...own };
+    return (open) =>
+      defineAction<Arguments>({
+        ...facts,
+        run: async (args, context) => run(args, await open(context, facts), context),
+      });
+  };
+}
