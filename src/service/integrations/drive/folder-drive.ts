@@ -10,6 +10,7 @@ import {
   type DriveUpload,
   type EntryPath,
   type FolderPath,
+  refuseChanged,
   toText,
   walkFolders,
 } from "./drive.ts";
@@ -54,7 +55,8 @@ export class FolderDrive implements Drive {
   save(path: EntryPath, { held, ifExists }: DriveUpload): Promise<FolderEntry & { sha256: string }> {
     const { parents, name, field } = path;
     return this.#open(path, true, async (folder) => {
-      const file = { name, bytes: readHeld(held), ifExists, signal: this.#context.signal };
+      const bytes = ifExists === "replace" ? readUnchanged(held, folder, path) : readHeld(held);
+      const file = { name, bytes, ifExists, signal: this.#context.signal };
       const hint = 'Set if_exists to "rename" or "replace", or choose another name.';
       const written = await saveFile(folder, parents, file, { field, hint });
       const entry = await lookAtEntry(folder, parents, written.name);
@@ -101,6 +103,16 @@ export class FolderDrive implements Drive {
 /** Opens the file only when it is read, so that a refusal before that leaves nothing open. */
 async function* readHeld(file: HeldFile): AsyncGenerator<Uint8Array, void, undefined> {
   yield* lendPieces(file.open());
+}
+
+/** Refuses at its end, right before the name is given, when somebody else wrote a file of that name meanwhile. */
+async function* readUnchanged(file: HeldFile, folder: Folder, path: EntryPath): AsyncGenerator<Uint8Array> {
+  const look = () => lstat(folder.at(path.name)).catch(() => undefined);
+  const before = await look();
+  yield* readHeld(file);
+  const now = await look();
+  if (now?.ino !== before?.ino || now?.mtimeMs !== before?.mtimeMs || now?.size !== before?.size)
+    throw refuseChanged(path);
 }
 
 async function* readPieces(handle: FileHandle, from: number, length: number): AsyncGenerator<Uint8Array> {
