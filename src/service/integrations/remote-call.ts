@@ -104,9 +104,9 @@ function refuseServer(app: string, message: string): ServiceError {
   });
 }
 
-/** The words of an error answer: JSON, or the message in the XML of a bucket or of a WebDAV server. */
+/** The words of an error answer: JSON, or the message or code in the XML of a bucket or of a WebDAV server. */
 function findWords(text: string): string | undefined {
-  const [, message] = /<(?:\w+:)?message>([^<]{1,300})</i.exec(text) ?? [];
+  const [, message] = /<(?:\w+:)?message>([^<]{1,300})</i.exec(text) ?? /<Code>(\w{1,100})</.exec(text) ?? [];
   return message ?? (text.trimStart().startsWith("<") ? undefined : findProviderWords(text));
 }
 

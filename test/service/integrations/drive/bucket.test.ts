@@ -69,6 +69,30 @@ describe("a bucket as a drive", () => {
     expect(String(s3.objects.get("f/2")?.bytes)).toBe("changed since");
   });
 
+  it("replaces where a store compares versions without their quotes", async () => {
+    put("a.txt", "theirs");
+    s3.fail(({ method, headers: { "if-match": version = "" } }) => {
+      if (method !== "PUT") return undefined;
+      if (version.startsWith('"')) return { status: 412 };
+      put("a.txt", `replaced ${version}`);
+      return { status: 200 };
+    });
+    await upload({ if_exists: "replace" });
+    expect(String(s3.objects.get("a.txt")?.bytes)).toMatch(/^replaced [0-9a-f]{32}-6$/);
+  });
+
+  it("keeps what is changed before a copy's source is removed, also where a store compares no versions", async () => {
+    put("a.txt", "old");
+    let isCopied = false;
+    s3.fail(({ method }) => {
+      if (isCopied && method === "HEAD") put("a.txt", "changed since");
+      isCopied ||= method === "PUT";
+      return undefined;
+    });
+    expect((await refusal(move("a.txt", "b.txt"))).message).toContain('"a.txt" was changed while it was copied');
+    expect([names(), listWrites()]).toEqual([["a.txt", "b.txt"], ["PUT"]]);
+  });
+
   it("takes a copy that failed behind a status of 200 for what it is", async () => {
     put("a", "1");
     s3.fail(({ method }) =>
@@ -108,7 +132,10 @@ describe("a bucket as a drive", () => {
   it("asks for another key when the store does not know it, and for more rights when it does", async () => {
     const other = { ...toBucketSettings(s3.place), s3SecretAccessKey: "another secret" };
     const error = await refusal(createRunner(integration, { settings: other })("list_files", {}));
-    expect([error.status, error.code]).toEqual([401, "needs_reauth"]);
+    expect([error.status, error.code, error.message]).toEqual([
+      ...[401, "needs_reauth"],
+      expect.stringMatching(/answered 401: SignatureDoesNotMatch$/),
+    ]);
     s3.fail(() => ({ status: 403, body: "<Error><Code>AccessDenied</Code></Error>" }));
     expect(await refusal(run("list_files", {}))).toMatchObject({ status: 403, code: "forbidden" });
   });

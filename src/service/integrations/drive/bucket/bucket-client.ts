@@ -23,12 +23,21 @@ export class BucketClient {
 
   /** Facts of an object; undefined when it is not there. */
   async find(name: string): Promise<S3Object | undefined> {
-    const { statusCode, headers, body } = await this.#ask({ method: "HEAD", name }, { expects: [404] });
+    const { statusCode, headers, body } = await this.#ask({ method: "HEAD", name }, { expects: [403, 404] });
     await body.dump();
     if (statusCode === 404) return undefined;
+    if (statusCode === 403) throw await this.#findRefusal(name);
     const writtenAt = Date.parse(String(headers["last-modified"]));
     const etag = typeof headers.etag === "string" ? headers.etag : undefined;
     return { name, size: Number(headers["content-length"]), writtenAt: writtenAt || this.#call.now(), etag };
+  }
+
+  /** Why an object may not be looked at: only an answer to GET has words, which tell a wrong key from missing rights. */
+  async #findRefusal(name: string): Promise<unknown> {
+    const headers = { range: "bytes=0-0" };
+    const { body } = await this.#ask({ method: "GET", name, headers });
+    await body.dump();
+    return this.#call.refuseGarbage();
   }
 
   /** The listing of names that begin with `prefix`, page by page; with a delimiter only up to the next one. */
@@ -71,6 +80,14 @@ export class BucketClient {
 
   /** Writes an object; false when the condition does not hold. Without a file an empty one. */
   async put(name: string, condition: Condition, held?: HeldFile): Promise<boolean> {
+    if (await this.#put(name, condition, held)) return true;
+    if (condition === "absent" || !condition.ifMatch.startsWith('"')) return false;
+    // Ceph compares versions without their quotes, and so says of every one that it is another.
+    const isSame = (await this.find(name))?.etag === condition.ifMatch;
+    return isSame && this.#put(name, { ifMatch: condition.ifMatch.slice(1, -1) }, held);
+  }
+
+  async #put(name: string, condition: Condition, held: HeldFile | undefined): Promise<boolean> {
     const headers = { ...toHeaders(condition), "content-type": held?.mimetype ?? "application/x-directory" };
     const body = held && { size: held.size, sha256: held.sha256, open: () => held.open() };
     const what = { method: "PUT", name, headers, ...(body && { body }) } as const;
