@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
@@ -19,11 +20,12 @@ const data = holdFile("data.bin", "application/octet-stream", randomBytes(300_00
  * What every drive does alike, wherever its files are.
  *
  * @param o.isConditional false for a server that knows no conditions, and so cannot keep two writes at one moment apart
+ * @param o.secret the setting that opens the drive, of one that not everybody may use
  */
 export function describeDrive(
   name: string,
   start: () => Promise<DriveHost>,
-  { isConditional = true }: { readonly isConditional?: boolean } = {},
+  { isConditional = true, secret }: { readonly isConditional?: boolean; readonly secret?: string } = {},
 ): void {
   describe(`a drive: ${name}`, () => {
     const integration = createDriveIntegration();
@@ -47,6 +49,15 @@ export function describeDrive(
       const saved = parts.pop();
       const args = { file: { name: file.name, mimetype: file.mimetype, s3key: "k" }, folder: parts.join("/") };
       return run("upload_file", { ...args, name: saved, if_exists: ifExists }, { k: file });
+    };
+    /** A file whose first bytes come when somebody else has saved one. */
+    const saveFirst = (path: string, text: string): HeldFile => {
+      const held = holdFile("x.txt", "text/plain", "ours, which is longer");
+      async function* open() {
+        await save(path, text, "replace");
+        yield* held.open();
+      }
+      return { ...held, open: () => Readable.from(open()) };
     };
     const list = async (folder = "", more = {}): Promise<string[]> =>
       (await run("list_files", { folder, ...more })).entries.map((one: { path: string; type: string }) =>
@@ -125,6 +136,43 @@ export function describeDrive(
       const won = saved.filter(({ status }) => status === "fulfilled").length;
       expect(won).toBeLessThanOrEqual(1);
       expect(await list("", { include_hidden: true })).toEqual(["one.txt"]);
+    });
+
+    it("keeps a file that somebody else saves under the name meanwhile", async () => {
+      expect((await refusal(save("a.txt", saveFirst("a.txt", "theirs")))).code).toBe("invalid_field_value");
+      expect([await read("a.txt"), await list("", { include_hidden: true })]).toEqual(["theirs", ["a.txt"]]);
+    });
+
+    it.runIf(isConditional)("replaces no file that somebody else changes meanwhile", async () => {
+      await save("a.txt", "old");
+      const refused = await refusal(save("a.txt", saveFirst("a.txt", "changed"), "replace"));
+      expect([refused.status, refused.code]).toEqual([409, "conflict"]);
+      expect([await read("a.txt"), await list("", { include_hidden: true })]).toEqual(["changed", ["a.txt"]]);
+    });
+
+    it.runIf(secret)("opens with its own secret only, and says so", async () => {
+      await save("a.txt", "old");
+      const wrong = { ...settings, [secret ?? ""]: "another secret" };
+      const files = { k: holdFile("a.txt", "text/plain", "new") };
+      const other = createRunner(integration, { settings: wrong, files, now: Date.now });
+      const file = { name: "a.txt", mimetype: "text/plain", s3key: "k" };
+      for (const error of await Promise.all(
+        [
+          other("list_files", {}),
+          other("read_file", { path: "a.txt" }),
+          other("upload_file", { file, if_exists: "replace" }),
+          other("move_file", { path: "a.txt", destination: "b.txt" }),
+        ].map(refusal),
+      )) {
+        expect([error.status, error.code], error.message).toEqual([401, "needs_reauth"]);
+        expect([error.message, error.options.hint]).toEqual([
+          expect.not.stringContaining("another secret"),
+          "Connect the app again, then repeat the call.",
+        ]);
+      }
+      const tried = await refusal(integration.testSettings?.(wrong, AbortSignal.timeout(9000)) ?? Promise.resolve());
+      expect([tried.status, tried.options.extra]).toEqual([422, { setting: secret }]);
+      expect([await read("a.txt"), await list("", { include_hidden: true })]).toEqual(["old", ["a.txt"]]);
     });
 
     it("lists in pages, folders first, without hidden names", async () => {

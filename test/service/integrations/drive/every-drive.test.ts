@@ -14,21 +14,29 @@ describeDrive("a folder", async () => {
   };
 });
 
-describeDrive("a bucket", async () => {
-  const s3 = await startFakeS3();
-  let opened = 0;
-  return { open: async () => toBucketSettings(s3.place, `drives/${++opened} ä`), close: () => s3.close() };
-});
+describeDrive(
+  "a bucket",
+  async () => {
+    const s3 = await startFakeS3();
+    let opened = 0;
+    return { open: async () => toBucketSettings(s3.place, `drives/${++opened} ä`), close: () => s3.close() };
+  },
+  { secret: "s3SecretAccessKey" },
+);
 
-describeDrive("a WebDAV server", async () => {
-  const dav = await startWebdav();
-  let opened = 0;
-  return {
-    async open() {
-      const name = `drive ${++opened} ä`;
-      dav.items.set(`/dav/files/${name}`, { modified: new Date() });
-      return { webdavUrl: `${dav.url}/${name}`, webdavUser: USER, webdavPassword: PASSWORD };
-    },
-    close: () => dav.close(),
-  };
-});
+describeDrive(
+  "a WebDAV server",
+  async () => {
+    const dav = await startWebdav();
+    let opened = 0;
+    return {
+      async open() {
+        const name = `drive ${++opened} ä`;
+        dav.items.set(`/dav/files/${name}`, { modified: new Date() });
+        return { webdavUrl: `${dav.url}/${name}`, webdavUser: USER, webdavPassword: PASSWORD };
+      },
+      close: () => dav.close(),
+    };
+  },
+  { secret: "webdavPassword" },
+);

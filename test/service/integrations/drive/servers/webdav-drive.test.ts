@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -6,12 +7,14 @@ import { expect, it } from "vitest";
 import { createDriveIntegration } from "../../../../../src/service/integrations/drive/drive-integration.ts";
 import { createRunner, holdFile, refusal } from "../../run-action.ts";
 import { type DriveHost, describeDrive } from "../describe-drive.ts";
+import { PASSWORD, USER } from "../start-webdav.ts";
 import { APACHE, RCLONE } from "./find-drive-servers.ts";
 import { type FileServer, startServer } from "./start-server.ts";
 
 const isRoot = process.getuid?.() === 0;
+const SIGN_IN = { webdavUser: USER, webdavPassword: PASSWORD };
 
-describeDrive("WebDAV on Apache", async () => openHost(await startApache()));
+describeDrive("WebDAV on Apache", async () => openHost(await startApache()), { secret: "webdavPassword" });
 
 it("Apache replaces only the version that was found", async () => {
   const server = await startApache();
@@ -23,7 +26,8 @@ it("Apache replaces only the version that was found", async () => {
     utimesSync(path, age, age);
   };
   const held = holdFile("a.txt", "text/plain", "ours");
-  const run = createRunner(integration, { settings: { webdavUrl: `http://127.0.0.1:${server.port}` }, now: Date.now });
+  const settings = { ...SIGN_IN, webdavUrl: `http://127.0.0.1:${server.port}` };
+  const run = createRunner(integration, { settings, now: Date.now });
   const save = (open: () => Readable) => {
     const file = { name: "a.txt", mimetype: "text/plain", s3key: "k" };
     return run("upload_file", { file, if_exists: "replace" }, { k: { ...held, open } });
@@ -58,16 +62,19 @@ describeDrive(
         "--vfs-cache-mode",
         "off",
       ],
+      env: { RCLONE_USER: USER, RCLONE_PASS: PASSWORD },
     }));
     return openHost(server);
   },
-  { isConditional: false },
+  { isConditional: false, secret: "webdavPassword" },
 );
 
 function startApache(): Promise<FileServer> {
   return startServer(({ port, folder }) => {
     const config = join(folder, "httpd.conf");
     writeFileSync(config, configure(port, folder));
+    const hash = createHash("sha1").update(PASSWORD).digest("base64");
+    writeFileSync(join(folder, "users"), `${USER}:{SHA}${hash}\n`);
     for (const name of ["files", "state"]) mkdirSync(join(folder, name));
     if (isRoot) execFileSync("chown", ["www-data", join(folder, "files"), join(folder, "state")]);
     // The server works as another user.
@@ -77,7 +84,8 @@ function startApache(): Promise<FileServer> {
 }
 
 function configure(port: number, folder: string): string {
-  const modules = ["mpm_event", "authz_core", "dav", "dav_fs"];
+  const signIn = ["authn_core", "authn_file", "authz_core", "authz_user", "auth_basic"];
+  const modules = ["mpm_event", ...signIn, "dav", "dav_fs"];
   const user = isRoot ? ["User www-data", "Group www-data"] : [];
   return [
     ...modules.map((name) => `LoadModule ${name}_module ${APACHE.modules}/mod_${name}.so`),
@@ -90,6 +98,10 @@ function configure(port: number, folder: string): string {
     `DocumentRoot ${folder}/files`,
     "<Location />",
     "Dav On",
+    "AuthType Basic",
+    "AuthName files",
+    `AuthUserFile ${folder}/users`,
+    "Require valid-user",
     "</Location>",
   ].join("\n");
 }
@@ -100,9 +112,10 @@ function openHost(server: FileServer): DriveHost {
   return {
     async open() {
       const webdavUrl = `http://127.0.0.1:${server.port}/drive%20${++opened}%20%C3%A4`;
-      const reply = await fetch(webdavUrl, { method: "MKCOL" });
+      const authorization = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString("base64")}`;
+      const reply = await fetch(webdavUrl, { method: "MKCOL", headers: { authorization } });
       if (reply.status !== 201) throw new Error(`No folder was made: ${reply.status}.`);
-      return { webdavUrl };
+      return { ...SIGN_IN, webdavUrl };
     },
     close: server.close,
   };
