@@ -73,10 +73,10 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     provide: "sudo apt-get install -y dovecot-imapd openssl",
   },
   {
-    name: "servers of files (drives over WebDAV on Apache and rclone, and in an S3 store)",
+    name: "servers of files (drives over WebDAV on Apache and rclone, and in a bucket of Ceph)",
     files: "test/service/integrations/drive/servers/*.test.ts",
     present: hasDriveServers,
-    provide: "sudo apt-get install -y apache2-bin rclone && npm run drive-servers:install",
+    provide: "sudo apt-get install -y apache2-bin ceph-mon ceph-osd radosgw rclone",
   },
   {
     name: "radicale (calendars and contacts on a real server)",

@@ -1,11 +1,14 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 
-/** The program of an S3 store, installed by `npm run drive-servers:install`. */
-export const FAUXQS = join(
-  new URL("../../../../drive-servers", import.meta.url).pathname,
-  "node_modules/fauxqs/dist/cli.js",
-);
+/** Where Debian puts the parts of Ceph, a store that speaks S3. */
+export const CEPH = {
+  monitor: "/usr/bin/ceph-mon",
+  disk: "/usr/bin/ceph-osd",
+  gateway: "/usr/bin/radosgw",
+  users: "/usr/bin/radosgw-admin",
+  admin: "/usr/bin/ceph",
+  map: "/usr/bin/monmaptool",
+};
 
 /** Where Debian puts the Apache server, with its module for WebDAV. */
 export const APACHE = { program: "/usr/sbin/apache2", modules: "/usr/lib/apache2/modules" };
@@ -15,5 +18,5 @@ export const RCLONE = "/usr/bin/rclone";
 
 /** True when all servers are there. */
 export function hasDriveServers(): boolean {
-  return [FAUXQS, APACHE.program, RCLONE].every((path) => existsSync(path));
+  return [...Object.values(CEPH), APACHE.program, RCLONE].every((path) => existsSync(path));
 }

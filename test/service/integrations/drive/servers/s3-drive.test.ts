@@ -1,23 +1,13 @@
+import { toBucketSettings } from "../bucket-settings.ts";
 import { describeDrive } from "../describe-drive.ts";
-import { FAUXQS } from "./find-drive-servers.ts";
-import { startServer } from "./start-server.ts";
+import { startCeph } from "./start-ceph.ts";
 
 describeDrive(
-  "a bucket of fauxqs",
+  "a bucket of Ceph",
   async () => {
-    const env = { FAUXQS_LOGGER: "false" };
-    const server = await startServer(({ port }) => ({
-      command: [process.execPath, FAUXQS],
-      env: { ...env, FAUXQS_PORT: String(port) },
-    }));
-    const endpoint = `http://127.0.0.1:${server.port}`;
-    await fetch(`${endpoint}/files`, { method: "PUT" });
+    const { place, close } = await startCeph();
     let opened = 0;
-    const open = async () => ({
-      ...{ s3Bucket: "files", s3Endpoint: endpoint, s3Prefix: `drives/${++opened} ä` },
-      ...{ s3AccessKeyId: "any", s3SecretAccessKey: "any" },
-    });
-    return { open, close: server.close };
+    return { open: async () => toBucketSettings(place, `drives/${++opened} ä`), close };
   },
-  { isConditional: false },
+  { secret: "s3SecretAccessKey" },
 );
