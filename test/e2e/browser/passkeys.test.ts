@@ -82,10 +82,13 @@ test("a device that does not check its person adds and opens nothing; one that h
   const device = await addAuthenticator(page);
   await signInHere();
   await page.goto(`${site}/sessions`);
+  await page.getByLabel("Name of the new passkey").fill("x".repeat(60));
   await press("Add a passkey");
   await page.getByText("The passkey is there.").waitFor();
   await press("Add a passkey");
   await page.getByText("This device has a passkey of yours already.").waitFor();
+  await page.getByText("Remove", { exact: true }).click();
+  expect(await judgeLooks(page)).toEqual([]);
   await press("Sign out");
   await device.refuse();
   await press("Sign in with a passkey");

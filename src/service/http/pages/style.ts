@@ -14,11 +14,11 @@ header,main,footer{max-width:40rem;margin:0 auto;padding:0 1.25rem}
 header{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;align-items:center;min-height:4.5rem}
 .brand{color:inherit;text-decoration:none;font-weight:650;font-size:1.125rem;letter-spacing:-.01em;margin-right:auto;padding:.5rem 0}
 .brand::before{content:"";display:inline-block;width:.7em;height:.7em;border-radius:50%;background:var(--accent);margin-right:.5em}
-nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem;margin:0;padding:0}
-nav li{margin:0}
-nav a{display:block;padding:.375rem .75rem;border-radius:8px;color:var(--muted);text-decoration:none;font-size:.9375rem}
-nav a:hover{color:var(--text)}
-nav a[aria-current]{background:var(--wash);color:var(--text);font-weight:600}
+header nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem;margin:0;padding:0}
+header nav li{margin:0}
+header nav a{display:block;padding:.375rem .75rem;border-radius:8px;color:var(--muted);text-decoration:none;font-size:.9375rem}
+header nav a:hover{color:var(--text)}
+header nav a[aria-current]{background:var(--wash);color:var(--text);font-weight:600}
 .me{max-width:10rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;padding:.375rem 0;color:var(--muted);font-size:.9375rem}
 .me:hover,.me[aria-current]{color:var(--text)}
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
@@ -151,7 +151,7 @@ details form{margin-top:.5rem}
 
 const FORMS = `
 .actions{display:flex;flex-wrap:wrap;gap:.75rem;margin-top:1.5rem;align-items:center}
-button,.button{font:inherit;font-weight:600;line-height:1.55;display:inline-block;min-height:2.75rem;padding:.5rem 1.25rem;border-radius:10px;border:1px solid var(--field);background:transparent;color:var(--text);cursor:pointer;text-decoration:none;text-align:center}
+button,.button{font:inherit;font-weight:600;line-height:1.55;display:inline-block;max-width:100%;min-height:2.75rem;padding:.5rem 1.25rem;overflow-wrap:anywhere;border-radius:10px;border:1px solid var(--field);background:transparent;color:var(--text);cursor:pointer;text-decoration:none;text-align:center}
 button:hover,.button:hover{border-color:var(--text)}
 .primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent)}
 .primary:hover{filter:brightness(1.07);border-color:var(--accent)}
@@ -191,7 +191,7 @@ const WIDE = `
 `;
 
 const NARROW = `
-@media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{grid-template-columns:fit-content(40%) 1fr;column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}nav{order:3;flex-basis:100%}nav{margin:0 -.375rem}nav ul{gap:0}nav a{padding:.375rem .3125rem;font-size:.875rem}.data dl{grid-template-columns:1fr;row-gap:0}.data dd{margin-bottom:.375rem}}
+@media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{grid-template-columns:fit-content(40%) 1fr;column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}header nav{order:3;flex-basis:100%;margin:0 -.375rem}header nav ul{gap:0}header nav a{padding:.375rem .3125rem;font-size:.875rem}.data dl{grid-template-columns:1fr;row-gap:0}.data dd{margin-bottom:.375rem}}
 `;
 
 /** The style sheet of every page; no page loads anything else. */
