@@ -60,13 +60,18 @@ export async function runDue(parts: TriggerParts, trigger: Trigger, signal: Abor
     if (error instanceof LeaseLostError) return;
     // It was cut off: whoever is there next looks at once.
     if (signal.aborted) return release(parts, trigger.row, {});
-    const isKnown = error instanceof ServiceError;
-    if (!isKnown) parts.log({ level: "error", message: "A look failed unexpectedly.", cause: error });
-    const reason = isKnown ? error.message : "Something unexpected went wrong in the service.";
+    const reason = explainLook(parts, error);
     const failures = trigger.row.failures + 1;
     const pause = Math.min(parts.lookEveryMs * 2 ** Math.min(failures - 1, 12), LONGEST_PAUSE_MS);
     await release(parts, trigger.row, { failures, error: reason, due_at: toRowTime(parts, pause) });
   }
+}
+
+/** Why a look failed, for the owner; what is no refusal is told to the operator. */
+export function explainLook(parts: TriggerParts, error: unknown): string {
+  if (error instanceof ServiceError) return error.message;
+  parts.log({ level: "error", message: "A look failed unexpectedly.", cause: error });
+  return "Something unexpected went wrong in the service.";
 }
 
 async function release({ store, node }: TriggerParts, { id }: TriggerRow, change: Partial<TriggerRow>): Promise<void> {

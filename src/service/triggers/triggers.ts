@@ -4,6 +4,7 @@ import { type Store, takeTurn } from "../store/open-store.ts";
 import type { TriggerEventRow, TriggerRow } from "../store/schema.ts";
 import { lookForEvents } from "./look.ts";
 import { createPace, receiveHook } from "./receive-hook.ts";
+import { explainLook } from "./run-due.ts";
 import { createTriggerRunner } from "./run-triggers.ts";
 import { checkSchedule, nextRun } from "./schedule.ts";
 import { makeSecrets, openSecrets, sealSecrets, type TriggerSecrets } from "./secrets.ts";
@@ -88,15 +89,23 @@ export function openTriggers(parts: TriggerParts) {
     /**
      * Lets it go on. What came while it was paused does not count.
      *
-     * @throws ServiceError 404; others as of `make`: it stays paused act.
+     * @returns false when its app cannot be asked: it stays paused, and its row says why.
+     * @throws ServiceError 404.
      */
-    async resume(id: string): Promise<void> {
+    async resume(id: string): Promise<boolean> {
       const { row } = await read(id);
-      if (row.paused_at === null) return;
+      if (row.paused_at === null) return true;
       const fresh = { cursor: "{}", leased_by: parts.node.id, failures: 0, error: null, note: null };
       await store.updateTable("triggers").set(fresh).where("id", "=", id).execute();
-      await learn(parts, await read(id));
+      const trigger = await read(id);
+      try {
+        await learn(parts, trigger);
+      } catch (error) {
+        await change(id, { leased_by: null, failures: 1, error: explainLook(parts, error) });
+        return false;
+      }
       await change(id, { paused_at: null });
+      return true;
     },
     /**
      * Acts as for an event, now; its facts are empty but for the time.

@@ -74,7 +74,7 @@ export function triggerBody(o: TriggerPage): Markup {
   return html`<h1>${toPlainText(trigger.name)}</h1>
 <p class="lead">${stateTag(trigger, summary)} · made by ${toPlainText(row.made_by)} ${timeTag(row.made_at, now)}</p>
 ${noticeLine(o.notice)}
-${row.error === null ? "" : html`<p class="notice bad">It could not look ${row.failures === 1 ? "the last time" : `${row.failures} times in a row`}: ${toPlainText(row.error)}${row.due_at === null ? "" : html` It tries again ${timeTag(row.due_at, now)}.`}</p>`}
+${row.error === null ? "" : html`<p class="notice bad">It could not look ${row.failures === 1 ? "the last time" : `${row.failures} times in a row`}: ${toPlainText(row.error)}${row.due_at === null || row.paused_at !== null ? "" : html` It tries again ${timeTag(row.due_at, now)}.`}</p>`}
 ${row.note === null ? "" : html`<p class="notice warn">${row.note}</p>`}
 ${o.hasSecrets ? "" : html`<p class="notice bad">Its secret is lost with the key that it was encrypted with: delete the trigger and make it again.</p>`}
 <section class="card" aria-labelledby="what"><h2 id="what">What it does</h2>

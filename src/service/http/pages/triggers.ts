@@ -15,6 +15,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   ran: "It runs now.",
   paused: "Paused. Nothing happens until you resume it.",
   resumed: "Resumed. What came meanwhile does not count.",
+  "still-paused": "It stays paused, because its app could not be asked. Resume it when that is mended.",
   deleted: "The trigger is deleted.",
 };
 
@@ -103,10 +104,10 @@ function addNewTrigger(app: Hono<RouteEnv>, parts: ServiceParts): void {
 function addMoves(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { triggers } = parts;
   const { addForm } = ownerPages(app, parts);
-  const addMove = (verb: string, done: string, move: (id: string, form: URLSearchParams) => Promise<void>) =>
+  const addMove = (verb: string, done: string, move: (id: string, form: URLSearchParams) => Promise<unknown>) =>
     addForm(`/triggers/:id/${verb}`, async (c, { form, audit }) => {
       const { id, name } = (await triggers.read(c.req.param("id") ?? "")).row;
-      await move(id, form);
+      if ((await move(id, form)) === false) return `/triggers/${id}?notice=still-paused`;
       audit({ event: `trigger.${done}`, did: `${done} the trigger`, name, id });
       return done === "deleted" ? `/triggers?notice=${done}` : `/triggers/${id}?notice=${done}`;
     });

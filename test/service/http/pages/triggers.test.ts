@@ -148,6 +148,25 @@ test("a mistake is told at its field, and what was typed stays", async () => {
   expect(await lab.service.triggers.list()).toEqual([]);
 });
 
+test("a trigger whose app cannot be asked stays paused when it is to go on, and says why", async () => {
+  await submit("/triggers/new", { kind: "mail", does: "post", name: "x", query: "is:any", url: "https://example.org" });
+  const [made] = await lab.service.triggers.list();
+  const path = `/triggers/${made?.row.id}`;
+  await submit(`${path}/pause`, {});
+  const [mail] = await lab.service.connections.list("mail");
+  await lab.service.connections.update(mail?.id ?? "", { state: "reauth_required" });
+  const refused = await submit(`${path}/resume`, {});
+  expect(refused.headers.location).toBe(`${path}?notice=still-paused`);
+  const { text } = await open(`${path}?notice=still-paused`);
+  expect(text).toContain("It stays paused");
+  expect(text).toMatch(/It could not look the last time: [^<]*must be signed in to again/);
+  expect(text).not.toContain("It tries again");
+  expect(text).toContain(">Resume</button>");
+  await lab.service.connections.update(mail?.id ?? "", { state: "healthy" });
+  expect((await submit(`${path}/resume`, {})).headers.location).toBe(`${path}?notice=resumed`);
+  expect((await open(path)).text).not.toContain("It could not look");
+});
+
 test("values of an event go into the fields that the form names", async () => {
   const fields = {
     kind: "mail",
