@@ -5,25 +5,24 @@ import { type TriggerContent, triggerContentSchema } from "../../triggers/trigge
 import { type FieldProblem, nameFields, readInput } from "./flow-inputs.ts";
 import { type Choice, PAIRS, type Typed } from "./trigger-form.ts";
 
-/** The trigger that a form describes, or its first problem. */
-export function readTriggerForm(choice: Choice, form: URLSearchParams): TriggerContent | FieldProblem {
+/** The trigger that a form describes, or the problems of its fields. */
+export function readTriggerForm(choice: Choice, form: URLSearchParams): TriggerContent | readonly FieldProblem[] {
   const typed: Typed = Object.fromEntries(form);
   const read = triggerContentSchema.safeParse({
     name: typed.name ?? "",
     on: readOn(choice, typed),
     act: readAct(choice, form, typed),
   });
-  if (!read.success) {
-    const [issue] = read.error.issues;
-    return { field: String(issue?.path.at(-1) ?? ""), problem: issue?.message ?? "is not valid" };
-  }
-  const isWake = read.data.act.does === "wake";
-  return isWake && (typed.token ?? "") === "" ? { field: "token", problem: "is needed" } : read.data;
+  const issues = read.error?.issues ?? [];
+  const found = issues.map(({ path, message }) => ({ field: String(path.at(-1) ?? ""), problem: message }));
+  if (choice.deed === "wake" && (typed.token ?? "") === "") found.push({ field: "token", problem: "is needed" });
+  const problems = found.filter(({ field }, index) => found.findIndex((one) => one.field === field) === index);
+  return read.data === undefined || problems.length > 0 ? problems : read.data;
 }
 
-/** A refusal as a problem of the form; undefined for anything that is no mistake in it. */
+/** A refusal as a problem of the form; undefined for a fault of the service. */
 export function toProblem(error: unknown, { template }: Choice): FieldProblem | undefined {
-  if (!(error instanceof ServiceError) || error.status >= 500) return undefined;
+  if (!(error instanceof ServiceError)) return undefined;
   const input = readInputProblem(error);
   if (input !== undefined && template !== undefined) {
     return { ...input, problem: nameFields(input.problem, listFields(template)) };
@@ -51,7 +50,7 @@ function readOn({ kind }: Choice, typed: Typed): TriggerContent["on"] {
 
 function readAct({ deed, template }: Choice, form: URLSearchParams, typed: Typed): TriggerContent["act"] {
   const { url = "", text = "" } = typed;
-  if (deed === "wake") return { does: deed, url, text };
+  if (deed === "wake") return { does: deed, url, text: text.replaceAll("\r\n", "\n") };
   if (deed === "post" || template === undefined) return { does: "post", url };
   const pairs = PAIRS.map((pair) => [typed[`field-${pair}`]?.trim() ?? "", typed[`value-${pair}`]?.trim() ?? ""]);
   const take = Object.fromEntries(pairs.filter(([field, value]) => field !== "" && value !== ""));

@@ -102,6 +102,14 @@ const LABELS: Readonly<Record<string, string>> = {
 /** Fields of a form as they were typed. */
 export type Typed = Readonly<Record<string, string>>;
 
+/** What a field may take of an event, within a sentence; the values of a webhook are up to its sender. */
+const EVENT_EXAMPLES: Readonly<Record<TriggerKind, string>> = {
+  schedule: "its time",
+  mail: "the subject",
+  file: "the name",
+  webhook: "a member of its data",
+};
+
 /** Pairs of a field of the input and a value of the event that a form takes. */
 export const PAIRS = [1, 2] as const;
 
@@ -109,7 +117,9 @@ interface TriggerForm extends Choice {
   readonly typed: Typed;
   /** Inputs of the flow as they were typed; undefined in a new form. */
   readonly inputs: Typed | undefined;
-  readonly problem: FieldProblem | undefined;
+  readonly problems: readonly FieldProblem[];
+  /** Stands for the token that was typed the time before. */
+  readonly keptToken: string | undefined;
   readonly connections: readonly Connection[];
   /** Accounts that can be looked into. */
   readonly accounts: readonly Connection[];
@@ -124,7 +134,7 @@ export function formBody(o: TriggerForm): Markup {
 <p class="lead">${KIND_NAMES[kind]} ${DEED_PHRASES[deed]}${template === undefined ? "" : html`: ${template.name}`}. <a href="/triggers/new">Choose something else</a></p>
 ${problemSummary(o)}
 <section class="card" aria-label="New trigger">
-<form method="post" action="/triggers/new" novalidate>${csrfField(o.csrfToken)}<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="does" value="${does}">
+<form method="post" action="/triggers/new" novalidate>${csrfField(o.csrfToken)}<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="does" value="${does}">${o.keptToken === undefined ? "" : html`<input type="hidden" name="kept" value="${o.keptToken}">`}
 ${textField(o, "name", "Stands in the list, and with the flows that it starts.", { example: "Every morning" })}
 ${KIND_FIELDS[kind](o)}
 ${DEED_FIELDS[deed](o)}
@@ -139,7 +149,7 @@ const KIND_FIELDS: Readonly<Record<TriggerKind, (o: TriggerForm) => Markup>> = {
     html`${textField(o, "cron", html`Minute, hour, day of the month, month, day of the week: <code>0 8 * * 1-5</code> is eight on weekdays.`, { example: "0 8 * * *" })}
 ${textField(o, "zone", html`For example <code>Europe/Berlin</code>.`, { example: "UTC" })}`,
   mail: (o) =>
-    html`${textField(o, "query", html`As <code>mail_search</code> knows it: <code>from:anna has:attachment</code>. <code>is:any</code> finds every message.`, { example: "is:any" })}
+    html`${textField(o, "query", html`As <code>mail_search</code> knows it: <code>from:anna has:attachment</code>. <code>is:any</code> finds every message; empty finds unread ones.`, { isOptional: true })}
 ${accountField(o)}`,
   file: (o) =>
     html`${textField(o, "folder", html`For example <code>Scans/2026</code>; empty for the whole drive.`, { isOptional: true })}
@@ -153,7 +163,7 @@ const DEED_FIELDS: Readonly<Record<TriggerDeed, (o: TriggerForm) => Markup>> = {
   flow: (o) => flowFields(o),
   wake: (o) =>
     html`${textField(o, "url", html`Ends with <code>/hooks/agent</code>, for a run of its own, or <code>/hooks/wake</code>, for the main session.`, { example: "http://127.0.0.1:18789/hooks/agent" })}
-<div class="field"><label for="token">${LABELS.token}</label><p class="help" id="token-help">The <code>hooks.token</code> of its configuration. It is encrypted and never shown.</p>${said(o, "token")}<input id="token" name="token" type="password" autocomplete="off"${marks(o, "token", "token-help")}></div>
+<div class="field"><label for="token">${LABELS.token}</label><p class="help" id="token-help">The <code>hooks.token</code> of its configuration. It is encrypted and never shown.${o.keptToken === undefined ? "" : " Leave it empty to use the one that you typed."}</p>${said(o, "token")}<input id="token" name="token" type="password" autocomplete="off"${marks(o, "token", "token-help")}></div>
 <div class="field"><label for="text">${LABELS.text}</label><p class="help" id="text-help">What the agent is to do.</p>${said(o, "text")}<textarea id="text" name="text" rows="4" maxlength="2000"${marks(o, "text", "text-help")}>${o.typed.text ?? ""}</textarea></div>`,
   post: (o) =>
     html`${textField(o, "url", "In the form of Standard Webhooks, signed with a secret that is shown when the trigger is made.", {})}`,
@@ -165,7 +175,7 @@ function flowFields(o: TriggerForm): Markup {
     ({ type, app, format, enum: options }) =>
       type === "string" && app === undefined && format === undefined && options === undefined,
   );
-  return html`${inputFields(fields, { typed: o.inputs, problem: o.problem, connections: o.connections })}
+  return html`${inputFields(fields, { typed: o.inputs, problem: o.problems.find(({ field }) => fields.some(({ name }) => name === field)), connections: o.connections })}
 ${o.kind === "schedule" || texts.length === 0 ? "" : takeFields(o, texts)}`;
 }
 
@@ -188,7 +198,7 @@ function takeFields(o: TriggerForm, fields: readonly InputField[]): Markup {
         fields.map(({ name, label }) => [name, label] as const),
       )}</div><div><label for="value-${pair}">${names.length === 0 ? "Member of its data" : "Value"}${ordinal(pair)}</label>${value(`value-${pair}`)}</div></div>`,
   );
-  return html`<fieldset id="take"><legend>${LABELS.take} <span class="optional">(optional)</span></legend><p class="help">Texts from outside, that take the place of what is written above.</p>${said(o, "take")}
+  return html`<fieldset id="take"><legend>${LABELS.take} <span class="optional">(optional)</span></legend><p class="help">A field that is chosen here takes a text of each event, such as ${EVENT_EXAMPLES[o.kind]}, instead of what is written above.</p>${said(o, "take")}
 ${pairs}</fieldset>`;
 }
 
@@ -209,25 +219,27 @@ function textField(
   return html`<div class="field"><label for="${name}">${LABELS[name]}${isOptional ? html` <span class="optional">(optional)</span>` : ""}</label><p class="help" id="${name}-help">${help}</p>${said(o, name)}<input id="${name}" name="${name}" value="${o.typed[name] ?? ""}" placeholder="${example}" autocomplete="off" autocapitalize="off" spellcheck="false"${marks(o, name, `${name}-help`)}></div>`;
 }
 
-function problemSummary({ problem, template }: TriggerForm): Markup {
-  if (problem === undefined) return html``;
-  const input = template && listFields(template).find(({ name }) => name === problem.field);
-  const label = input?.label ?? LABELS[problem.field];
-  const text =
-    label === undefined
-      ? problem.problem
-      : html`<a href="#${input === undefined ? "" : "in-"}${problem.field}">${label}</a>: ${problem.problem}.`;
-  return html`<div class="notice bad" role="alert"><p><strong>The trigger was not made.</strong></p><p>${text}</p></div>`;
+function problemSummary({ problems, template }: TriggerForm): Markup {
+  if (problems.length === 0) return html``;
+  const inputs = template === undefined ? [] : listFields(template);
+  const tell = ({ field, problem }: FieldProblem) => {
+    const input = inputs.find(({ name }) => name === field);
+    const label = input?.label ?? LABELS[field];
+    if (label === undefined) return html`${problem}`;
+    return html`<a href="#${input === undefined ? "" : "in-"}${field}">${label}</a>: ${problem}.`;
+  };
+  return html`<div class="notice bad" role="alert"><p><strong>The trigger was not made.</strong></p>${problems.map((problem) => html`<p>${tell(problem)}</p>`)}</div>`;
 }
 
-function said({ problem }: TriggerForm, field: string): Markup {
-  return problem?.field === field
-    ? html`<p class="problem" id="${field}-problem">${LABELS[field]}: ${problem.problem}.</p>`
-    : html``;
+function said({ problems }: TriggerForm, field: string): Markup {
+  const own = problems.find((problem) => problem.field === field);
+  return own === undefined
+    ? html``
+    : html`<p class="problem" id="${field}-problem">${LABELS[field]}: ${own.problem}.</p>`;
 }
 
-function marks({ problem }: TriggerForm, field: string, help = ""): Markup {
-  const isWrong = problem?.field === field;
+function marks({ problems }: TriggerForm, field: string, help = ""): Markup {
+  const isWrong = problems.some((problem) => problem.field === field);
   const described = [help, isWrong ? `${field}-problem` : ""].filter(Boolean).join(" ");
   return html`${isWrong ? html` aria-invalid="true"` : ""}${described === "" ? "" : html` aria-describedby="${described}"`}`;
 }

@@ -171,7 +171,7 @@ ${row.error === null ? "" : html`<p class="problem">${toPlainText(row.error)}</p
 /** What is shown once, when a trigger was made. */
 export function madeBody(o: { trigger: Trigger; secrets: TriggerSecrets; hookUrl: string }): Markup {
   const { hook, out } = o.secrets;
-  const secret = (text: string) => html`<pre tabindex="0"><code>${text}</code></pre>`;
+  const secret = (text: string) => html`<pre class="copy line"><code>${text}</code></pre>`;
   return html`<section class="card">
 <div role="status"><h1>The trigger is made</h1></div>
 ${hook === undefined ? "" : html`<p>Send webhooks in the form of <a href="https://www.standardwebhooks.com" rel="noreferrer" target="_blank">Standard Webhooks</a> to this address:</p>${secret(o.hookUrl)}<p>They are signed with this secret:</p>${secret(hook)}`}

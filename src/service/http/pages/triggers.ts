@@ -57,8 +57,15 @@ export function addTriggerPages(app: Hono<RouteEnv>, parts: ServiceParts): void 
 
 function addNewTrigger(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { addPage, addForm } = ownerPages(app, parts);
-  const { flows, connections } = parts;
-  const show = async (choice: Choice, csrfToken: string, o: { form?: URLSearchParams; problem?: FieldProblem }) => {
+  const { flows, connections, keptSecrets } = parts;
+  const placeOf = (csrfToken: string) => ({ browser: csrfToken, form: "/triggers/new" });
+  const show = async (
+    choice: Choice,
+    csrfToken: string,
+    o: { form?: URLSearchParams; problems?: readonly FieldProblem[] },
+  ) => {
+    const token = o.form?.get("token") ?? "";
+    const keptToken = token === "" ? undefined : await keptSecrets.keep(placeOf(csrfToken), { token });
     const fields = choice.template === undefined ? [] : listFields(choice.template);
     const slugs = parts.catalog.integrations.flatMap(({ slug, watch }) => (watch?.kind === choice.kind ? [slug] : []));
     const all = await connections.list();
@@ -66,7 +73,8 @@ function addNewTrigger(app: Hono<RouteEnv>, parts: ServiceParts): void {
       ...choice,
       typed: Object.fromEntries(o.form ?? []),
       inputs: o.form && readTyped(fields, o.form),
-      problem: o.problem,
+      problems: o.problems ?? [],
+      keptToken,
       connections: all,
       accounts: all.filter(({ integration }) => slugs.includes(integration)),
       csrfToken,
@@ -81,11 +89,14 @@ function addNewTrigger(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addForm("/triggers/new", async (_c, { owner, form, audit }) => {
     const choice = readChoice(Object.fromEntries(form), flows.listAll());
     if (choice === undefined) return { ...showChoice(), status: 400 };
-    const refuse = async (problem: FieldProblem): Promise<Page> => {
-      return { ...(await show(choice, owner.csrfToken, { form, problem })), status: 400 };
+    const { csrfToken } = owner;
+    const { token = "" } = await keptSecrets.take(form.get("kept") ?? "", placeOf(csrfToken));
+    if (!form.get("token")) form.set("token", token);
+    const refuse = async (problems: readonly FieldProblem[]): Promise<Page> => {
+      return { ...(await show(choice, csrfToken, { form, problems })), status: 400 };
     };
     const content = readTriggerForm(choice, form);
-    if ("problem" in content) return refuse(content);
+    if (!("name" in content)) return refuse(content);
     try {
       const made = await parts.triggers.make({ content, token: form.get("token") ?? "", by: owner.person.name });
       const { id } = made.trigger.row;
@@ -96,7 +107,7 @@ function addNewTrigger(app: Hono<RouteEnv>, parts: ServiceParts): void {
     } catch (error) {
       const problem = toProblem(error, choice);
       if (problem === undefined) throw error;
-      return refuse(problem);
+      return refuse([problem]);
     }
   });
 }

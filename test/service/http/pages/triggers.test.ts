@@ -148,6 +148,25 @@ test("a mistake is told at its field, and what was typed stays", async () => {
   expect(await lab.service.triggers.list()).toEqual([]);
 });
 
+test("several mistakes are told at once, and a token that was typed is not typed again", async () => {
+  const fields = {
+    kind: "webhook",
+    does: "wake",
+    name: " ",
+    url: "http://h/hooks/wake",
+    text: "One\r\nTwo",
+    token: "hooks-token-1",
+  };
+  const refused = await submit("/triggers/new", { ...fields, url: "ftp://h", text: "" });
+  for (const field of ["name", "url", "text"]) expect(refused.text).toContain(`id="${field}-problem"`);
+  expect(refused.text).not.toContain('id="token-problem"');
+  expect(refused.text).not.toContain("hooks-token-1");
+  const kept = /name="kept" value="([^"]+)"/.exec(refused.text)?.[1] ?? "";
+  await submit("/triggers/new", { ...fields, name: "Wake", token: "", kept });
+  const [made] = await lab.service.triggers.list();
+  expect(made?.act).toMatchObject({ does: "wake", text: "One\nTwo" });
+});
+
 test("a trigger whose app cannot be asked stays paused when it is to go on, and says why", async () => {
   await submit("/triggers/new", { kind: "mail", does: "post", name: "x", query: "is:any", url: "https://example.org" });
   const [made] = await lab.service.triggers.list();
