@@ -119,7 +119,7 @@ function listDeed({ trigger, template, connections }: TriggerPage): readonly Fac
     case "wake":
       return [
         [DEED_NAMES.wake, code(act.url)],
-        ["Text", toPlainText(act.text, { keepLines: true })],
+        ["Text", html`<span class="text">${toPlainText(act.text, { keepLines: true })}</span>`],
       ];
     case "post":
       return [[DEED_NAMES.post, code(act.url)]];
