@@ -411,7 +411,7 @@ describe("settings of a mailbox", () => {
   it("names the setting that is wrong", async () => {
     await writeFile(join(temp(), "file"), "");
     for (const [settings, setting] of [
-      [{ address: ME }, "maildir"],
+      [{ address: ME }, "imapHost"],
       [{ maildir: join(temp(), "file"), address: ME }, "maildir"],
       [{ maildir }, "address"],
       [{ maildir, address: "me" }, "address"],
@@ -475,7 +475,7 @@ describe("the settings of a connection", () => {
 
   it("name a server or a folder", async () => {
     expect(await problem(mailIntegration.checkSettings({ address: ME }))).toBe(
-      'Setting "maildir" is needed, or else an incoming server.',
+      'Setting "imapHost" is needed, or else a mailbox folder.',
     );
   });
 

@@ -56,7 +56,7 @@ export function createCalendarIntegration(
       }),
       ...CALENDAR_FIELDS,
     ],
-    settingsHelp: "A server with user name and password is needed, or else a folder, at the end.",
+    settingsHelp: "Fill in a server with user name and password, or else only the folder at the end.",
     firstStep: {
       setting: "address",
       async suggest(address) {

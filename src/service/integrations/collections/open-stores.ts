@@ -27,7 +27,10 @@ export function createStores(kind: CollectionKind, o: { readonly allowed?: Allow
       return new FolderStore(context, kind);
     },
     async checkSettings(settings) {
-      if (!isOnDavServer(settings)) return void localFolder.read(settings);
+      if (!isOnDavServer(settings)) {
+        if (settings.folder === undefined) throw refuseSetting("server", "is needed, or else a folder.");
+        return void localFolder.read(settings);
+      }
       if (settings.folder !== undefined)
         throw refuseSetting("folder", "must be empty when there is a server: it is one or the other.");
       (await getAccounts()).check(settings);

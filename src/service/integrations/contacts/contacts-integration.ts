@@ -50,7 +50,7 @@ export function createContactsIntegration(
         help: "Each folder in it is an address book, with one .vcf file a contact, as vdirsyncer and khard have them.",
       },
     }),
-    settingsHelp: "A server with user name and password is needed, or else a folder, at the end.",
+    settingsHelp: "Fill in a server with user name and password, or else only the folder at the end.",
     firstStep: {
       setting: "address",
       async suggest(address) {

@@ -54,6 +54,7 @@ export function createDriveIntegration(o: { readonly allowed?: AllowedHosts } = 
           settings.folder === undefined ? "s3Bucket" : "folder",
           "must be empty when there is another place: a drive is a folder, a WebDAV server or a bucket.",
         );
+      if (places.length === 0) throw refuseSetting("folder", "is needed, or else a WebDAV server or a bucket.");
       if (isElsewhere(settings)) (await getRemote()).check(settings);
       else localFolder.read(settings);
     },

@@ -137,7 +137,7 @@ export function createMailIntegration(
     actions: actions.map((action) => action(open)),
     watch: createMailWatch(open),
     settingsForm,
-    settingsHelp: "The servers and a way to sign in are needed, or else a folder, at the end.",
+    settingsHelp: "Fill in the servers and a way to sign in, or else only the folder at the end.",
     firstStep: {
       setting: "address",
       async suggest(address) {
@@ -148,7 +148,7 @@ export function createMailIntegration(
     async checkSettings(settings) {
       readMailSettings(settings);
       if (!isOnServer(settings) && settings.maildir === undefined)
-        throw refuseSetting("maildir", "is needed, or else an incoming server.");
+        throw refuseSetting("imapHost", "is needed, or else a mailbox folder.");
       if (!isOnServer(settings)) return mailFolder.check(settings);
       if (settings.maildir !== undefined)
         throw refuseSetting(

@@ -39,7 +39,10 @@ export function createNotesIntegration(o: NotionOptions = {}): Integration {
       ...NOTION_FIELDS,
     ],
     async checkSettings(settings) {
-      if (!isOnNotion(settings)) return void localFolder.read(settings);
+      if (!isOnNotion(settings)) {
+        if (settings.folder === undefined) throw refuseSetting("folder", "is needed, or else a token of Notion.");
+        return void localFolder.read(settings);
+      }
       if (settings.folder !== undefined)
         throw refuseSetting("folder", "must be empty when there is a token: notes are in a folder or in Notion.");
       (await getAccounts()).check(settings);

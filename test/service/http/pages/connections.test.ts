@@ -274,6 +274,18 @@ describe("connecting an app", () => {
     expect(text).toContain('value="127.0.0.1:1"');
   });
 
+  test.each([
+    ["calendar", "server", "It is needed, or else a folder."],
+    ["contacts", "server", "It is needed, or else a folder."],
+    ["drive", "folder", "It is needed, or else a WebDAV server or a bucket."],
+    ["notes", "folder", "It is needed, or else a token of Notion."],
+  ])("%s without any place says at its first field which there are", async (slug, field, problem) => {
+    const page = await submit(`/connect/${slug}`, { label: "Mine", access: "full" }, `/connect/${slug}?all`);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain(`<p class="problem" id="set-${field}-problem">${problem}</p>`);
+    expect(page.text).toContain('value="Mine"');
+  });
+
   test.each(["drive", "notes"])("%s takes a folder of this machine", async (slug) => {
     const done = await submit(`/connect/${slug}`, { label: "", "set.folder": ` ${folder} ` });
     expect(done.status).toBe(303);
