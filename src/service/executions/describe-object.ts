@@ -13,6 +13,7 @@ const WHAT: readonly RegExp[] = [
 ];
 /** Names of those that say to whom, or in which place. */
 const WHERE: readonly RegExp[] = [
+  /^period$/,
   /^(?:to|recipients?|to_recipients|email)$/,
   /(?:^|_)(?:channel|chat|room|conversation)(?:_id|_name)?$/,
   /^(?:to_|target_|new_)?(?:folder|directory|parent|path)$/,
@@ -69,7 +70,7 @@ function find(all: readonly Argument[], names: readonly RegExp[]): Argument | un
 /** Those that can be named, the outer ones first; tools of APIs put theirs into a `body`. */
 function listArguments(args: unknown): Argument[] {
   if (!isRecord(args)) return [];
-  const outer = Object.entries(args);
+  const outer = Object.entries(joinPeriod(args));
   const inner = outer.flatMap(([, value]) => (isRecord(value) ? Object.entries(value) : []));
   return [...outer, ...inner].flatMap(([name, value]) => {
     const words = toWords(name);
@@ -77,6 +78,15 @@ function listArguments(args: unknown): Argument[] {
     const text = isNothing || hideCredential(name, value) !== value ? undefined : nameValue(value);
     return text === undefined ? [] : [{ words, text }];
   });
+}
+
+const TIME = /^\d{4}-\d\d-\d\d/;
+
+/** With the two ends of a period as one argument: where `to` is a time, it is no receiver. */
+function joinPeriod(args: Record<string, unknown>): Record<string, unknown> {
+  const { from, to, ...others } = args;
+  const isPeriod = typeof from === "string" && typeof to === "string" && TIME.test(from) && TIME.test(to);
+  return isPeriod ? { ...others, period: `${from} to ${to}` } : args;
 }
 
 /** A value in a few words; undefined for one that is hidden, or names nothing. */

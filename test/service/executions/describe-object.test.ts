@@ -14,6 +14,12 @@ test.each<[string, unknown, string | undefined]>([
   ["a path", { path: "Quotes/terrace.txt", limit: 5 }, "Quotes/terrace.txt"],
   ["a move", { path: "a.txt", new_path: "b.txt" }, "a.txt · b.txt"],
   ["a search", { query: "is:unread", limit: 20, sort: "date" }, "is:unread"],
+  ["a period", { from: "2026-11-01", to: "2026-12-31", zone: "UTC" }, "2026-11-01 to 2026-12-31"],
+  [
+    "a search in a period",
+    { from: "2026-11-01", to: "2026-12-31", query: "dentist" },
+    "dentist · 2026-11-01 to 2026-12-31",
+  ],
   ["an API with a body", { projectId: "p1", body: { issueTitle: "Broken door" } }, "Broken door · p1"],
   ["one with ids alone", { issue_id: 17, state: "closed" }, "17"],
   ["one with names of its own", { owner: "octo" }, "octo"],
