@@ -71,11 +71,12 @@ export function stepTag({ status }: Pick<FlowStep, "status">): Markup {
   return tag(...(STEP_STATES[status] ?? (["plain", status] as const)));
 }
 
-/** A distance in time as a person says it, e.g. "3 minutes ago", "in 12 minutes", "just now". */
+/** A distance in time as a person says it, e.g. "3 minutes ago", "in 12 minutes", "just now", "in a moment". */
 export function describeTime(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
   const size = Math.abs(seconds);
-  if (size < 45) return "just now";
+  // Clocks of two machines differ: what is ahead by little is not yet to come.
+  if (size < 45) return seconds > 2 ? "in a moment" : "just now";
   const phrase = countUnits(size);
   return seconds < 0 ? `${phrase} ago` : `in ${phrase}`;
 }
