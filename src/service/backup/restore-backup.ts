@@ -35,12 +35,14 @@ export async function restoreBackup(o: {
   if (names.length > 0 && !o.replace) {
     throw refuseFolder(`${dataDir} has content.`, "Give --replace to move it out of the way, or name another folder.");
   }
-  return withUnpacked(o.file, `${dataDir}.restoring`, async (folder, facts) => {
+  const unpacked = `${dataDir}.restoring`;
+  await mkdir(unpacked, { recursive: true, mode: 0o700 }).catch(refusePlace(dataDir));
+  return withUnpacked(o.file, unpacked, async (folder, facts) => {
     moveFolders(join(folder, STORE_FILE), facts.dataDir, dataDir);
     await rm(join(folder, FACTS_FILE));
     const moved = `${dataDir}.before-${new Date(o.now).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
-    if (names.length > 0) await rename(dataDir, moved);
-    await rename(folder, dataDir);
+    if (names.length > 0) await rename(dataDir, moved).catch(refusePlace(dataDir));
+    await rename(folder, dataDir).catch(refusePlace(dataDir));
     return { ...facts, ...(names.length > 0 ? { moved } : {}) };
   });
 }
@@ -123,6 +125,13 @@ function movePath(value: unknown, from: string, to: string): unknown {
 function refuseFolder(message: string, hint: string): SvcError {
   return new SvcError("invalid_config", message, { field: "dataDir", hint });
 }
+
+/** A mounted volume cannot be moved, and often nothing can be made beside it. */
+const refusePlace = (dataDir: string) => (cause: unknown) => {
+  const message = `${dataDir} cannot be exchanged: nothing can be made beside it, or a volume is mounted there.`;
+  const hint = "Run it as root, or name a folder inside it with --data and serve that one.";
+  throw new SvcError("invalid_config", message, { field: "dataDir", hint, cause });
+};
 
 function refuseBackup(file: string, problem: string, cause?: unknown): SvcError {
   const hint = 'Name a file that "svc backup" wrote.';

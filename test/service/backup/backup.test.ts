@@ -90,6 +90,17 @@ test("a folder with content is moved out of the way only when that is asked for,
   expect((await stat(join(dataDir, STORE_FILE))).mode & 0o077).toBe(0);
 });
 
+test("a place that cannot be exchanged is named, with the way out", async () => {
+  await fill();
+  await backUp();
+  await writeFile(join(place, "volume"), "");
+  const refusal = restoreBackup({ file, dataDir: join(place, "volume/data"), now: 0, replace: true });
+  await expect(refusal).rejects.toMatchObject({
+    field: "dataDir",
+    message: expect.stringContaining("volume/data cannot be exchanged"),
+  });
+});
+
 test("a backup that lost or changed a byte is refused, and nothing is put in place", async () => {
   await fill();
   const { bytes } = await backUp();
