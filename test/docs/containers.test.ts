@@ -59,7 +59,7 @@ test("port, folders and health are those of the service", () => {
   const folders = JSON.parse(find("VOLUME"));
   expect(svc.volumes.map((volume) => volume.split(":")[1])).toEqual(folders);
   expect(svc.volumes.map((volume) => volume.split(":")[0])).toEqual(Object.keys(compose.volumes));
-  expect(find("ENV")).toContain(`SVC_DATA=${folders[0]} `);
+  expect(find("ENV")).toContain(`SVC_DATA=${folders[0]}/svc `);
   // A running action has a minute, its answer five seconds, and a step of a flow that began meanwhile a minute more.
   expect(Number.parseInt(svc.stop_grace_period, 10)).toBeGreaterThan(125);
 });
