@@ -16,7 +16,7 @@ import type { ServiceLog } from "./service-error.ts";
 import { type CheckedOptions, checkOptions, type ServiceOptions, warnOfPlainAddress } from "./service-options.ts";
 import { inTurnOfStarts, isShared, type Store } from "./store/open-store.ts";
 import { openTriggers, type Triggers } from "./triggers/triggers.ts";
-import { keepSettling, openSweeping } from "./upkeep.ts";
+import { keepSettling, openMachineLog, openSweeping } from "./upkeep.ts";
 
 /** Folder of the data folder with the owner's templates of flows. */
 const TEMPLATES_FOLDER = "templates";
@@ -89,6 +89,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   onClose(sweeping.stop);
   const served = { infrastructure, core, added, flows, triggers, outbox, metrics, watch, accountId };
   const { url, listeningOn, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
+  onClose(openMachineLog(o, store));
   await folder.announce(url);
   // Only now: nobody waits for it.
   sweeping.begin();

@@ -1,6 +1,7 @@
 import type { ExecutionLog } from "./executions/execution-log.ts";
 import type { BlobStore } from "./files/blob-store.ts";
 import type { Watch } from "./health/health.ts";
+import { logMachineChanges } from "./http/audit.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import type { Store } from "./store/open-store.ts";
 import { advanceUpkeep, forgetEnded, forgetExpired } from "./store/retention.ts";
@@ -20,6 +21,21 @@ export function keepSettling(executions: ExecutionLog, { heartbeatMs }: CheckedO
   return () => {
     clearInterval(timer);
     return settling;
+  };
+}
+
+/** Logs what commands on the machine change, from now on and soon after each. */
+export function openMachineLog({ log, heartbeatMs }: CheckedOptions, store: Store): Stop {
+  let telling = Promise.resolve();
+  const tell = () => {
+    // A store that cannot be read keeps them; the watch says so.
+    telling = telling.then(() => logMachineChanges(store, log)).catch(() => {});
+  };
+  tell();
+  const timer = setInterval(tell, heartbeatMs).unref();
+  return () => {
+    clearInterval(timer);
+    return telling;
   };
 }
 

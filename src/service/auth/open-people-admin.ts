@@ -4,6 +4,7 @@ import { ServiceError } from "../service-error.ts";
 import { readServingUrl } from "../store/data-folder.ts";
 import { openOwnStore, type StorePlace } from "../store/open-own-store.ts";
 import type { Role } from "../store/schema.ts";
+import { keepMachineChange } from "./machine-changes.ts";
 import { createOwnerSessions } from "./owner-sessions.ts";
 import { createPeople, type PersonRow, readRole } from "./people.ts";
 
@@ -39,9 +40,16 @@ export async function openPeopleAdmin(place: StorePlace): Promise<PeopleAdmin> {
       const url = await readServingUrl(resolve(place.dataDir));
       const person = await orRefuse(() => people.invite(accountId, { name, role: readRole(role) }));
       const { secret, expiresAt } = await sessions.createInvitation(person.id);
+      const did = `invited, as ${role},`;
+      await keepMachineChange(store, { event: "person.invited", did, name: person.name, id: person.id });
       return { link: `${url}/sign-in?token=${secret}`, expiresAt };
     },
-    remove: (id) => orRefuse(() => people.remove(accountId, id)),
+    remove: (id) =>
+      orRefuse(async () => {
+        const { name } = await people.find(accountId, id);
+        await people.remove(accountId, id);
+        await keepMachineChange(store, { event: "person.removed", did: "removed", name, id });
+      }),
     close: () => store.destroy(),
   };
 }

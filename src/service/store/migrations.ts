@@ -188,6 +188,9 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0005-passkeys": { up: runAll(PASSKEY_TABLES) },
   "0006-triggers": { up: runAll(TRIGGER_TABLES) },
   "0007-templates-of-flows": { up: runAll(["alter table flows add column template text"]) },
+  "0008-machine-changes": {
+    up: runAll(["create table machine_changes (id text primary key, made_at text not null, content text not null)"]),
+  },
 };
 
 /**

@@ -261,6 +261,8 @@ export interface Tables {
   };
   /** Test notes that the command line asked for; `results` is JSON. */
   note_tests: { id: string; created_at: string; node_id: string | null; results: string | null };
+  /** Changes by commands on the machine, until the service has logged them; see `keepMachineChange`. */
+  machine_changes: { id: string; made_at: string; content: string };
   /** Rights of a key or OAuth client: see `KeyScopes`. Without a row, all. */
   grants: {
     /** Id of the key, `oauth_` and the client id, or the hash of a session whose key is not made yet. */
