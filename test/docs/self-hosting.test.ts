@@ -3,6 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { EXIT } from "../../src/cli/exit-codes.ts";
 import { OWNER_SESSION_LIFETIME_MS } from "../../src/service/auth/open-session.ts";
 import { DEFAULT_TTL_MS, MAX_LARGE_BODIES } from "../../src/service/files/staged-file.ts";
 import { checkOptions, type ServiceOptions } from "../../src/service/service-options.ts";
@@ -129,6 +130,8 @@ describe("the files for other programs", () => {
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(125);
     const sections = unit.split("\n").filter((text) => text !== "" && !/^(\[\w+\]|[A-Z]\w+=.*)$/.test(text));
     expect(sections).toEqual([]);
+    // Settings that are wrong stay wrong; a database that is not there yet comes.
+    expect(unit).toContain(`\nRestartPreventExitStatus=${EXIT.usage}\n`);
     // What it may write lies in folders that systemd makes; a home folder is hidden from it.
     const [, home = ""] = /^Environment=HOME=(\S+)/m.exec(unit) ?? [];
     expect(home).toBe(`/var/cache/${/^CacheDirectory=(.+)$/m.exec(unit)?.[1]}`);
