@@ -30,6 +30,8 @@ const ENTRIES = {
  */
 const OWN_PARTS = [
   { name: "openclaw-entry", roots: ["src/openclaw.ts"] },
+  // Apart from what loads node:crypto, which a command that prints its version need not do.
+  { name: "text", roots: ["src/base/version.ts", "src/wire/plain-text.ts"] },
   {
     name: "base",
     roots: [
@@ -39,8 +41,6 @@ const OWN_PARTS = [
       "src/base/disk.ts",
       "src/base/newest.ts",
       "src/base/wildcards.ts",
-      "src/base/version.ts",
-      "src/wire/plain-text.ts",
     ],
   },
   { name: "wire", roots: ["src/wire/", "src/base/hash.ts"] },
