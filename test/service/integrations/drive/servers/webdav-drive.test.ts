@@ -3,8 +3,12 @@ import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { Agent } from "undici";
 import { expect, it } from "vitest";
 import { createDriveIntegration } from "../../../../../src/service/integrations/drive/drive-integration.ts";
+import { WebdavClient } from "../../../../../src/service/integrations/drive/webdav/webdav-client.ts";
+import { readWebdavSettings } from "../../../../../src/service/integrations/drive/webdav/webdav-settings.ts";
+import { RemoteCall } from "../../../../../src/service/integrations/remote-call.ts";
 import { createRunner, holdFile, refusal } from "../../run-action.ts";
 import { type DriveHost, describeDrive } from "../describe-drive.ts";
 import { PASSWORD, USER } from "../start-webdav.ts";
@@ -43,6 +47,31 @@ it("Apache replaces only the version that was found", async () => {
   await save(held.open);
   expect(readFileSync(path, "utf8")).toBe("ours");
   await integration.close?.();
+  await server.close();
+});
+
+it("Apache moves over no other version than the one that was found", async () => {
+  const server = await startApache();
+  const settings = readWebdavSettings({ ...SIGN_IN, webdavUrl: `http://127.0.0.1:${server.port}` }, undefined);
+  const agent = new Agent();
+  const context = { signal: AbortSignal.timeout(30_000), now: Date.now };
+  const action = { level: "write", idempotent: false } as const;
+  const client = new WebdavClient(new RemoteCall({ app: "Apache", action, context, secrets: {} }), settings, agent);
+  const put = (name: string, text: string, age: number) => {
+    writeFileSync(join(server.folder, "files", name), text);
+    utimesSync(join(server.folder, "files", name), age, age);
+  };
+  const find = async (name: string) => (await client.find([name])) ?? expect.fail(`${name} is gone.`);
+  put("new.txt", "ours", 1_700_000_000);
+  put("a.txt", "theirs", 1_700_000_000);
+  const [source, old] = [await find("new.txt"), await find("a.txt")];
+  put("a.txt", "changed", 1_700_000_100);
+  expect(await client.move(source, ["a.txt"], { etag: old.etag })).toBe(false);
+  expect(await client.move(source, ["a.txt"], "never")).toBe(false);
+  expect(readFileSync(join(server.folder, "files/a.txt"), "utf8")).toBe("changed");
+  expect(await client.move(source, ["a.txt"], { etag: (await find("a.txt")).etag })).toBe(true);
+  expect(readFileSync(join(server.folder, "files/a.txt"), "utf8")).toBe("ours");
+  await agent.close();
   await server.close();
 });
 
