@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { LeftOutReporter } from "./suites/left-out-reporter.ts";
 import { hasOpenClaw, hasPostgres, SYSTEM_SUITES } from "./suites/suites.ts";
-import { ALONE, IN_OPENCLAW, LONG_TESTS, ON_BOTH_STORES } from "./suites/test-files.ts";
+import { ALONE, IN_OPENCLAW, LONG_TESTS, ON_BOTH_STORES, ON_ONE_STORE } from "./suites/test-files.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -57,7 +57,8 @@ function createPostgresProject() {
       ...shared,
       name: "on-postgres",
       include: ON_BOTH_STORES,
-      exclude: ["test/contract/{coverage,plugin-*}.test.ts"],
+      exclude: [...ON_ONE_STORE],
+      isolate: false,
       globalSetup: "test/suites/provide-postgres.ts",
       setupFiles: "test/suites/use-postgres.ts",
     },

@@ -11,8 +11,8 @@ import { findFreePort } from "../service/free-port.ts";
 export interface TestPostgres {
   /** Address of a database that is always there. */
   readonly url: string;
-  /** Makes an empty database and returns its URL. */
-  createDatabase(): Promise<string>;
+  /** Makes a database and returns its URL. It is empty, or a copy of the one whose URL is given and nobody uses. */
+  createDatabase(copied?: string): Promise<string>;
   /** Stops a server that was started here, or drops the databases made on one that was given. */
   stop(): Promise<void>;
 }
@@ -112,9 +112,10 @@ export function useServer(url: string, stop: () => Promise<void>): TestPostgres 
   const made: string[] = [];
   return {
     url,
-    async createDatabase() {
+    async createDatabase(copied) {
       const name = `svc_${randomBytes(6).toString("hex")}`;
-      await query(url, `CREATE DATABASE ${name}`);
+      const template = copied === undefined ? "" : ` TEMPLATE ${new URL(copied).pathname.slice(1)}`;
+      await query(url, `CREATE DATABASE ${name}${template}`);
       made.push(name);
       const own = new URL(url);
       own.pathname = `/${name}`;

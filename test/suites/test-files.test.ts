@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { expect, test } from "vitest";
 import { SYSTEM_SUITES } from "./suites.ts";
-import { ALONE, LONG_TESTS, ON_BOTH_STORES } from "./test-files.ts";
+import { ALONE, LONG_TESTS, ON_BOTH_STORES, ON_ONE_STORE } from "./test-files.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
@@ -16,6 +16,7 @@ test.each([
   ["long", LONG_TESTS],
   ["in a process of its own", ALONE],
   ["on both stores", ON_BOTH_STORES],
+  ["on one store", ON_ONE_STORE],
   ["of a system part", SYSTEM_SUITES.map(({ files }) => files)],
 ])("every pattern of tests %s names files that are there", (_, patterns) => {
   const exclude = ["**/node_modules"];

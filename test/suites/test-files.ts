@@ -21,6 +21,22 @@ export const ON_BOTH_STORES: string[] = [
   "test/contract/*.test.ts",
 ];
 
+/** Those of them that keep nothing where the service does, or bring their own server: a second run would be the same. */
+export const ON_ONE_STORE: string[] = [
+  "test/**/postgres/**/*.test.ts",
+  "test/contract/{coverage,golden-exchange,plugin-*}.test.ts",
+  "test/service/access/{kept-views,tool-patterns}.test.ts",
+  "test/service/auth/registration/waiting-session.test.ts",
+  "test/service/catalog/{catalog,ranking}.test.ts",
+  "test/service/executions/two-processes.test.ts",
+  "test/service/http/{body-pieces,list-errands,watch-client,whole-answer}.test.ts",
+  "test/service/http/pages/exact-value.test.ts",
+  "test/service/mcp/call-tool.test.ts",
+  "test/service/notify/{kill.long,targets}.test.ts",
+  "test/service/oauth/{access-token,oauth-records}.test.ts",
+  "test/service/triggers/schedule.test.ts",
+];
+
 /** Tests that share one gateway, and so run one after another. */
 export const IN_OPENCLAW = "test/e2e/openclaw/**/*.test.ts";
 

@@ -4,7 +4,7 @@ import { useServer } from "./start-postgres.ts";
 
 /**
  * Makes `startTestService` keep its data in a PostgreSQL database: a fresh one for every data folder, dropped after the
- * test file.
+ * test file. Its tables are there; the suites in folders named `postgres` start with an empty one.
  */
 const server = useServer(inject("postgresUrl"), async () => {});
 /** Short, as tests wait until a killed process is known to be dead. */
@@ -12,7 +12,7 @@ const HEARTBEAT_MS = 300;
 const databases = new Map<string, Promise<string>>();
 
 testDefaults.forFolder = async (dataDir) => {
-  const database = databases.get(dataDir) ?? server.createDatabase();
+  const database = databases.get(dataDir) ?? server.createDatabase(inject("postgresTables"));
   databases.set(dataDir, database);
   return { database: await database, heartbeatMs: HEARTBEAT_MS };
 };
