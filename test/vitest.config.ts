@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { LeftOutReporter } from "./suites/left-out-reporter.ts";
 import { hasOpenClaw, hasPostgres, SYSTEM_SUITES } from "./suites/suites.ts";
+import { keepTempFilesInMemory } from "./suites/temp-folder.ts";
 import { ALONE, IN_OPENCLAW, LONG_TESTS, ON_BOTH_STORES, ON_ONE_STORE } from "./suites/test-files.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -17,6 +18,8 @@ const shared = {
   hookTimeout: 60_000,
   expect: { poll: { timeout: 30_000 } },
 } as const;
+
+const inMemory = { env: keepTempFilesInMemory() };
 
 const EXCLUDED = [
   "**/node_modules/**",
@@ -48,13 +51,14 @@ export default defineConfig({
 });
 
 function createProject(name: string, { include = ["test/**/*.test.ts"], exclude = [], isolate = true }: ProjectFiles) {
-  return { test: { ...shared, name, include, exclude: [...EXCLUDED, ...exclude], isolate } };
+  return { test: { ...shared, ...inMemory, name, include, exclude: [...EXCLUDED, ...exclude], isolate } };
 }
 
 function createPostgresProject() {
   return {
     test: {
       ...shared,
+      ...inMemory,
       name: "on-postgres",
       include: ON_BOTH_STORES,
       exclude: [...ON_ONE_STORE],
