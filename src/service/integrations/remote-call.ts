@@ -100,7 +100,7 @@ function refuseServer(app: string, message: string): ServiceError {
   const said = message === "" ? "" : `: ${message}`;
   return new ServiceError(422, "integration_misconfigured", `${app} does not know this kind of request${said}`, {
     type: "configuration",
-    hint: "A drive needs a store that knows conditional writes, or a server that knows MKCOL and MOVE. Reading works.",
+    hint: "Changes need a store that knows conditional writes, or a server that knows the methods of WebDAV. Reading works.",
   });
 }
 
