@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LIVE_SCRIPT } from "../../../src/service/http/pages/live.ts";
 import { LOCAL_TIMES_SCRIPT } from "../../../src/service/http/pages/local-times.ts";
 import { SESSION_SCRIPT } from "../../../src/service/http/session-path.ts";
+import { TRIGGER_KINDS } from "../../../src/service/triggers/trigger.ts";
 import { bootstrapStartReplySchema, pairStartReplySchema } from "../../../src/wire/registration.ts";
 import { post } from "../../service/http-calls.ts";
 import { findBarriers, LOOKS, type Look, launchChromium, measureOverflow, openWindow, signIn } from "./chromium.ts";
@@ -75,6 +76,62 @@ async function judge(page: Page, name: string): Promise<string[]> {
   return [...barriers, ...(overflow > 0 ? [`${overflow} pixels too wide`] : [])].map((text) => `${name}: ${text}`);
 }
 
+const APPS = ["calendar", "contacts", "feeds", "drive", "notes"] as const;
+
+/** The forms of apps, with every group open, and after they were sent empty. */
+async function judgeConnectForms(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const app of APPS) {
+    await page.goto(`${service.url}/connect/${app}`);
+    found.push(...(await judge(page, `first form of ${app}`)));
+    await page.goto(`${service.url}/connect/${app}?all`);
+    for (const group of await page.locator("details.more").all()) await group.locator("summary").click();
+    found.push(...(await judge(page, `form of ${app}`)));
+    await page.getByRole("button", { name: /^Connect / }).click();
+    await page.getByRole("alert").waitFor();
+    found.push(...(await judge(page, `form of ${app} with problems`)));
+  }
+  return found;
+}
+
+const DEEDS = ["flow/notes_reminder", "wake", "post"] as const;
+
+/** The forms of triggers, new and sent empty, and triggers that are on, paused, and paused as their app cannot be asked. */
+async function judgeTriggers(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const kind of TRIGGER_KINDS) {
+    for (const does of DEEDS) {
+      await page.goto(`${service.url}/triggers/new?kind=${kind}&does=${encodeURIComponent(does)}`);
+      found.push(...(await judge(page, `trigger ${kind} ${does}`)));
+      await page.getByRole("button", { name: "Make the trigger" }).click();
+      await page.getByRole("alert").waitFor();
+      found.push(...(await judge(page, `trigger ${kind} ${does} with problems`)));
+    }
+  }
+  await page.goto(`${service.url}/triggers/new?kind=mail&does=post`);
+  await page.getByLabel("Name", { exact: true }).fill("Long".repeat(20));
+  await page.getByLabel("Address", { exact: true }).fill(`https://example.org/${"in".repeat(100)}`);
+  await page.getByRole("button", { name: "Make the trigger" }).click();
+  await page.getByRole("heading", { name: "The trigger is made" }).waitFor();
+  found.push(...(await judge(page, "trigger that is made")));
+  await page.getByRole("link", { name: "Go on" }).click();
+  await page.getByText("Delete this trigger").click();
+  found.push(...(await judge(page, "trigger")));
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("Nothing happens until you resume it.").waitFor();
+  found.push(...(await judge(page, "trigger that is paused")));
+  const { connections } = service.service;
+  const [mail] = await connections.list("mail");
+  await connections.update(mail?.id ?? "", { state: "reauth_required" });
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText("It stays paused").waitFor();
+  found.push(...(await judge(page, "trigger whose app cannot be asked")));
+  await connections.update(mail?.id ?? "", { state: "healthy" });
+  await page.goto(`${service.url}/triggers`);
+  found.push(...(await judge(page, "triggers that there are")));
+  return found;
+}
+
 test.each(LOOKS)(
   "every page is accessible and fits: $colorScheme, $width px",
   async (look) => {
@@ -95,6 +152,7 @@ test.each(LOOKS)(
     await page.goto(pages.get("devices") ?? "");
     await page.locator("summary").first().click();
     found.push(...(await judge(page, "device about to be revoked")));
+    found.push(...(await judgeConnectForms(page)), ...(await judgeTriggers(page)));
     await page.context().clearCookies();
     const stranger = {
       "session that ended": pages.get("home") ?? "",
@@ -110,7 +168,7 @@ test.each(LOOKS)(
     expect(found).toEqual([]);
     await page.context().close();
   },
-  120_000,
+  300_000,
 );
 
 describe("this check", () => {
