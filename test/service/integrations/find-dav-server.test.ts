@@ -25,7 +25,11 @@ describe("the server of a mail address", () => {
       note: expect.stringMatching(/app password/),
     });
     expect((await find("me@gmx.de", "carddav")).values).toEqual({ server: "https://carddav.gmx.net" });
-    expect(await find("me@gmail.com")).toMatchObject({ values: {}, note: expect.stringMatching(/svc add/) });
+    expect(await find("me@gmail.com")).toMatchObject({
+      values: {},
+      note: expect.stringContaining("“svc add google-calendar”"),
+    });
+    expect((await find("me@live.com", "carddav")).note).toContain("“svc add openapi” or “svc add mcp”");
     expect(asked).toEqual([]);
   });
 

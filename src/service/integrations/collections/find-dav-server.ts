@@ -15,10 +15,11 @@ interface DavProvider {
   readonly carddav?: string;
   /** For the owner, in one or two sentences. */
   readonly note?: string;
+  /** Of one that takes no password: its calendar among the apps that are known by name. */
+  readonly calendarApp?: string;
 }
 
 const APP_PASSWORD = "It wants an app password, not the password of the account.";
-const NO_PASSWORD = "It takes no password for this: add its app by name instead, with “svc add”.";
 
 /** Reviewed in November 2026 against the help pages of the providers. */
 // biome-ignore format: a table, one provider a line
@@ -29,8 +30,8 @@ const PROVIDERS: readonly DavProvider[] = [
   { name: "WEB.DE", domains: ["web.de"], caldav: "https://caldav.web.de", carddav: "https://carddav.web.de" },
   { name: "mailbox.org", domains: ["mailbox.org"], caldav: "https://dav.mailbox.org", carddav: "https://dav.mailbox.org" },
   { name: "Posteo", domains: ["posteo.de", "posteo.net"], caldav: "https://posteo.de:8443", carddav: "https://posteo.de:8443" },
-  { name: "Google", domains: ["gmail.com", "googlemail.com"], note: NO_PASSWORD },
-  { name: "Microsoft", domains: ["outlook.com", "hotmail.com", "live.com", "msn.com"], note: NO_PASSWORD },
+  { name: "Google", domains: ["gmail.com", "googlemail.com"], calendarApp: "google-calendar" },
+  { name: "Microsoft", domains: ["outlook.com", "hotmail.com", "live.com", "msn.com"], calendarApp: "outlook-calendar" },
 ];
 
 /**
@@ -46,6 +47,7 @@ export async function findDavServer(
   if (given === undefined) throw refuseSetting("address", "must be a mail address, for example me@example.org.");
   const domain = domainToASCII(given).toLowerCase();
   const provider = PROVIDERS.find(({ domains }) => domains.includes(domain));
+  if (provider?.calendarApp !== undefined) return { values: {}, note: tellOtherWay(provider, accountType) };
   if (provider !== undefined) {
     const server = provider[accountType];
     const values: Record<string, string> = server === undefined ? {} : { server };
@@ -59,4 +61,10 @@ export async function findDavServer(
   }
   const note = `${domain} names no server. Try the domain itself, or type the address that the help pages of its provider name.`;
   return { values: { server: `https://${domain}` }, note };
+}
+
+function tellOtherWay({ name, calendarApp = "" }: DavProvider, accountType: CollectionKind["accountType"]): string {
+  return accountType === "caldav"
+    ? `${name} takes no password here. On the machine of the service, “svc add ${calendarApp}” adds its calendar.`
+    : `${name} takes no password here. On the machine of the service, “svc add openapi” or “svc add mcp” adds an app for its contacts.`;
 }
