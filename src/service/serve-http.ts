@@ -2,7 +2,7 @@ import type { OpenSources } from "./added/open-sources.ts";
 import { createApprovals } from "./approvals/approvals.ts";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createFirstSteps } from "./auth/first-steps.ts";
-import { createOwnerSessions } from "./auth/owner-sessions.ts";
+import { createOwnerSessions, type OwnerSessions } from "./auth/owner-sessions.ts";
 import { createPasskeys } from "./auth/passkeys/passkeys.ts";
 import { createPeople } from "./auth/people.ts";
 import { createBootstrap } from "./auth/registration/bootstrap.ts";
@@ -43,12 +43,20 @@ interface ServedParts {
   readonly accountId: string;
 }
 
+interface ServedHttp {
+  readonly url: string;
+  readonly listeningOn: string;
+  readonly keys: ApiKeys;
+  readonly sessions: OwnerSessions;
+  readonly runningRequests: () => number;
+}
+
 /** Listens, and answers once everything is there; what ends it is handed to `onClose` at once. */
 export async function serveHttp(
   o: CheckedOptions,
   parts: ServedParts,
   onClose: (undo: () => Promise<unknown>) => void,
-) {
+): Promise<ServedHttp> {
   const app = Promise.withResolvers<ReturnType<typeof createApp>>();
   // Most often no request waits for it.
   app.promise.catch(() => {});
