@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual, styleText } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type BundlePlan, bundle } from "./bundle.ts";
 import { createLicenceText } from "./bundled-licences.ts";
@@ -67,6 +68,17 @@ describe("a bundle", () => {
     const door = await import(pathToFileURL(join(plan.out, "door.js")).href);
     expect(Object.keys(door)).toEqual(["four", "later"]);
     expect(await door.later()).toMatchObject({ six: 6, name: "b" });
+  });
+
+  test("takes from Node what is costly to import without importing it", async () => {
+    const plan = await writeSources(join(folder, "one"), {
+      "src/door.ts":
+        'import process from "node:process";\nimport { isDeepStrictEqual as isSame, styleText } from "node:util";\n\nexport const found = [process, isSame, styleText];\n',
+    });
+    await bundle(plan);
+    expect(Object.values(await readAll(plan.out)).join("\n")).not.toContain('from "node:');
+    const door = await import(pathToFileURL(join(plan.out, "door.js")).href);
+    expect(door.found).toEqual([process, isDeepStrictEqual, styleText]);
   });
 
   test("has a map that leads to the line of the source", async () => {

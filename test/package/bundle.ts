@@ -45,6 +45,8 @@ export interface BundledPackage {
 }
 
 const PACKAGE_FOLDER = /^(.*\bnode_modules\/((?:@[^/]+\/)?[^/]+))\//;
+/** An import of these has Node read all they export, and so load streams and threads: 4 ms of what a command takes. */
+const COSTLY_IMPORT = /^import (\w+|\{ .* \}) from "(node:(?:process|util))";$/gm;
 const SOURCE_MAP_LINE = /\n\/\/# sourceMappingURL=.*\s*$/;
 const LICENCE_FILE = /^(licen[cs]e|copying)\b/i;
 
@@ -131,7 +133,9 @@ const toPath = (folder: string, id: string) => relative(folder, id).split(sep).j
 /** The map has one mark for each line of ours, which is what a stack trace needs; there is none where nothing is. */
 async function writeChunk({ out, folder }: BundlePlan, { fileName, moduleIds, map, code }: OutputChunk): Promise<void> {
   const file = join(out, fileName);
-  const plain = code.replace(SOURCE_MAP_LINE, "");
+  const plain = code.replace(SOURCE_MAP_LINE, "").replaceAll(COSTLY_IMPORT, (_, names: string, module: string) => {
+    return `const ${names.replaceAll(" as ", ": ")} = globalThis.process.getBuiltinModule("${module}");`;
+  });
   if (map === null || !moduleIds.some((id) => toPath(folder, id).startsWith("src/"))) return writeFile(file, plain);
   const sources = map.sources.filter(isOurs);
   const places = new Map(sources.map((source, place) => [source, place]));
