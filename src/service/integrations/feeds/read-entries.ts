@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { foldText, shortenText, toSearchWords } from "../../../base/text.ts";
+import { cutSnippet, foldText, shortenText, toSearchWords } from "../../../base/text.ts";
 import { refuseMissing } from "../../service-error.ts";
-import { cutSnippet } from "../cut-snippet.ts";
 import type { Entry, Feed } from "./feed-shelf.ts";
 import { defineFeedsAction, type FeedWithEntries } from "./feeds.ts";
 

@@ -2,12 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { createGate } from "../../../base/concurrency.ts";
-import { toSearchWords } from "../../../base/text.ts";
+import { cutSnippet, toSearchWords } from "../../../base/text.ts";
 import { parseEntryPath, parseFolderPath, readWholeFile } from "../../files/folder.ts";
 import { TRASH_FOLDER, writeFileDurably } from "../../files/write-file.ts";
 import { refuseMissing, refuseValue, ServiceError } from "../../service-error.ts";
 import { localFolder, saveFile } from "../connection-folder.ts";
-import { cutSnippet } from "../cut-snippet.ts";
 import type { ActionContext, ConnectionView } from "../integration.ts";
 import {
   type FoundPages,

@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from "undici";
 import type { z } from "zod";
 import { parseJson } from "../../../../base/json.ts";
-import { readText } from "../../../fetch/read-text.ts";
+import { readText } from "../../../fetch/read-body.ts";
 import { hideSecrets } from "../../../secrets/secret-settings.ts";
 import type { ServiceError } from "../../../service-error.ts";
 import type { Action, ActionContext } from "../../integration.ts";

@@ -1,6 +1,5 @@
-import { toSearchWords } from "../../../../base/text.ts";
+import { cutSnippet, toSearchWords } from "../../../../base/text.ts";
 import { refuseValue } from "../../../service-error.ts";
-import { cutSnippet } from "../../cut-snippet.ts";
 import {
   type FoundPages,
   type Notebook,
