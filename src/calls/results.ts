@@ -42,10 +42,15 @@ export interface ResultStore {
  * Creates the store: files in `folder` (0600), or memory without one. The last 50 results are kept, for a week.
  * `maxChars` is the longest JSON text that is not stored; default 24,000.
  */
-export function createResultStore(
-  options: { folder?: string | undefined; maxChars?: number | undefined; now?: () => number } = {},
-): ResultStore {
-  const { folder, maxChars = MAX_PAGE, now = Date.now } = options;
+export function createResultStore({
+  folder,
+  maxChars = MAX_PAGE,
+  now,
+}: {
+  folder: string | undefined;
+  maxChars: number | undefined;
+  now: () => number;
+}): ResultStore {
   const memory = new Map<string, string>();
   const keep = async (ref: string, text: string) => {
     if (folder === undefined) {

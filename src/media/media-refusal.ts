@@ -64,11 +64,10 @@ export function refuseMedia(code: MediaRefusalCode, field: string, detail?: stri
 }
 
 /** The refusal as an error, for places that cannot return a value (a body that is already being sent). */
-export function toMediaError(refusal: MediaRefusal, cause?: unknown): SvcError {
+export function toMediaError(refusal: MediaRefusal): SvcError {
   return new SvcError(refusal.code === "not_found" ? "file_missing" : "media_refused", refusal.message, {
     serviceCode: refusal.code,
     hint: refusal.hint,
     field: refusal.field,
-    cause,
   });
 }

@@ -174,9 +174,9 @@ export function openBody({ incoming, outgoing }: HttpBindings): IncomingBody {
   return { bytes, contentLength: length === undefined ? undefined : Number(length) };
 }
 
-/** Cuts a request without a key whose body is incomplete after `ms`, where a library reads the body. */
-export function cutLateBody({ incoming }: Pick<HttpBindings, "incoming">, ms = KEYLESS_BODY_MS): void {
-  const late = setTimeout(() => incoming.destroy(), ms);
+/** Cuts a request without a key whose body is incomplete after a time, where a library reads the body. */
+export function cutLateBody({ incoming }: Pick<HttpBindings, "incoming">): void {
+  const late = setTimeout(() => incoming.destroy(), KEYLESS_BODY_MS);
   incoming.once("close", () => clearTimeout(late));
   incoming.once("end", () => clearTimeout(late));
 }

@@ -1,6 +1,5 @@
 import type { AllowedHosts } from "../../fetch/address-rules.ts";
 import { createStoreFields } from "../collections/dav-settings.ts";
-import type { DavDns } from "../collections/find-dav-server.ts";
 import { createStores } from "../collections/open-stores.ts";
 import type { Integration } from "../integration.ts";
 import type { OpenAgenda } from "./agenda.ts";
@@ -25,11 +24,8 @@ const actions = [
  * loaded by the first call that needs it.
  *
  * @param o.allowed hosts of the owner that may be reached although they are not public
- * @param o.dns where the server of an address is looked up, for tests
  */
-export function createCalendarIntegration(
-  o: { readonly allowed?: AllowedHosts; readonly dns?: DavDns } = {},
-): Integration {
+export function createCalendarIntegration(o: { readonly allowed?: AllowedHosts } = {}): Integration {
   const stores = createStores(CALENDARS, o);
   const open: OpenAgenda = async (context, action) => {
     const { StoredAgenda } = await import("./stored-agenda.ts");
@@ -61,7 +57,7 @@ export function createCalendarIntegration(
       setting: "address",
       async suggest(address) {
         const { findDavServer } = await import("../collections/find-dav-server.ts");
-        return findDavServer(address, CALENDARS, o.dns);
+        return findDavServer(address, CALENDARS);
       },
     },
     async checkSettings(settings) {

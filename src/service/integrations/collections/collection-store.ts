@@ -91,11 +91,9 @@ export function toFileStem(uid: string): string {
 }
 
 /** 500 `provider_error`: an item that is there, and cannot be understood. */
-export function refuseUnreadable(id: string, cause?: unknown): ServiceError {
-  const why = cause instanceof Error ? `: ${cause.message}` : "";
-  return new ServiceError(500, "provider_error", `"${id}" cannot be read${why}.`, {
+export function refuseUnreadable(id: string): ServiceError {
+  return new ServiceError(500, "provider_error", `"${id}" cannot be read.`, {
     type: "provider",
     hint: "Open it with another program and repair it.",
-    cause,
   });
 }

@@ -6,7 +6,7 @@ import type { Suggestion } from "../integration.ts";
 import type { CollectionKind } from "./collection-store.ts";
 
 /** Where servers are looked up. Tests replace it; no setting does. */
-export type DavDns = Pick<Resolver, "resolveSrv">;
+type DavDns = Pick<Resolver, "resolveSrv">;
 
 interface DavProvider {
   readonly name: string;

@@ -1,7 +1,6 @@
 import type { AllowedHosts } from "../../fetch/address-rules.ts";
 import type { CollectionKind } from "../collections/collection-store.ts";
 import { createStoreFields } from "../collections/dav-settings.ts";
-import type { DavDns } from "../collections/find-dav-server.ts";
 import { createStores } from "../collections/open-stores.ts";
 import type { Integration } from "../integration.ts";
 import type { OpenAddressBooks } from "./address-books.ts";
@@ -23,11 +22,8 @@ const ADDRESS_BOOKS: CollectionKind = {
  * the settings of `readDavSettings`). The code of either is loaded by the first call that needs it.
  *
  * @param o.allowed hosts of the owner that may be reached although they are not public
- * @param o.dns where the server of an address is looked up, for tests
  */
-export function createContactsIntegration(
-  o: { readonly allowed?: AllowedHosts; readonly dns?: DavDns } = {},
-): Integration {
+export function createContactsIntegration(o: { readonly allowed?: AllowedHosts } = {}): Integration {
   const stores = createStores(ADDRESS_BOOKS, o);
   const open: OpenAddressBooks = async (context, action) => {
     const { StoredAddressBooks } = await import("./stored-address-books.ts");
@@ -55,7 +51,7 @@ export function createContactsIntegration(
       setting: "address",
       async suggest(address) {
         const { findDavServer } = await import("../collections/find-dav-server.ts");
-        return findDavServer(address, ADDRESS_BOOKS, o.dns);
+        return findDavServer(address, ADDRESS_BOOKS);
       },
     },
     checkSettings: stores.checkSettings,
