@@ -2,6 +2,7 @@ import { createGate } from "../../base/concurrency.ts";
 import type { AllowedHosts } from "./address-rules.ts";
 import { type Network, SYSTEM_NETWORK } from "./guarded-connector.ts";
 import { FETCH_LIMITS, type FetchLimits, type KnownVersion, openRoutes, openUrl, readUrl } from "./open-url.ts";
+import { readBody } from "./read-body.ts";
 import { explainFailure, refuseUrl } from "./url-refusal.ts";
 
 /** Fetches in flight. */
@@ -52,7 +53,9 @@ export function createWebDocuments(o: {
         const opened = await openUrl(start, { routes, allowed, mayTrust: true, ...either });
         if (opened.isUnchanged) return undefined;
         const { url, version, contentType } = opened;
-        return { url, version, contentType, bytes: await gather(opened.body, maxBytes) };
+        const bytes = await readBody(opened.body, maxBytes);
+        if (bytes === undefined) throw refuseUrl("file_too_large", `gives more than ${maxBytes / 1024 / 1024} MB.`);
+        return { url, version, contentType, bytes };
       } catch (error) {
         signal.throwIfAborted();
         throw explainFailure(error, { isOver: total.aborted, isCallerGone: false });
@@ -62,15 +65,4 @@ export function createWebDocuments(o: {
       }
     },
   };
-}
-
-async function gather(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > maxBytes) throw refuseUrl("file_too_large", `gives more than ${maxBytes / 1024 / 1024} MB.`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }

@@ -5,6 +5,7 @@ import { isRecord } from "../../base/json.ts";
 import type { AccessView } from "../access/access-view.ts";
 import type { KeyProblem, Principal } from "../auth/api-keys.ts";
 import { keyExpired } from "../auth/grants.ts";
+import { readBody } from "../fetch/read-body.ts";
 import {
   type BodyRate,
   createValueGuard,
@@ -132,14 +133,9 @@ export async function readBytes(
   }
   const { bytes, contentLength = 0 } = openBody(bindings);
   if (contentLength > limit) throw tooLarge(limit);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of guardBodyRate(bytes, rate)) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const read = await readBody(guardBodyRate(bytes, rate), limit);
+  if (read === undefined) throw tooLarge(limit);
+  return read;
 }
 
 /** A body that came with its headers, as small ones do; undefined where some is to come. */

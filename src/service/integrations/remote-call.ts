@@ -1,5 +1,5 @@
 import type { request } from "undici";
-import { readText } from "../fetch/read-text.ts";
+import { readText } from "../fetch/read-body.ts";
 import { hideSecrets } from "../secrets/secret-settings.ts";
 import { refuseUnavailable, ServiceError } from "../service-error.ts";
 import type { Action, ActionContext } from "./integration.ts";

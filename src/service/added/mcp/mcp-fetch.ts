@@ -2,7 +2,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import { type RequestInit as HttpRequestInit, fetch as httpFetch } from "undici";
 import { parseJson } from "../../../base/json.ts";
 import { createAppAgent } from "../../fetch/guarded-connector.ts";
-import { readText } from "../../fetch/read-text.ts";
+import { readText } from "../../fetch/read-body.ts";
 import { readChallenge } from "../../integrations/bearer-challenge.ts";
 import { findProviderWords, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";

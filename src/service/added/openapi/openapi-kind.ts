@@ -3,7 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { makeOnce } from "../../../base/concurrency.ts";
 import { parseJson } from "../../../base/json.ts";
-import { readText } from "../../fetch/read-text.ts";
+import { readText } from "../../fetch/read-body.ts";
 import { readResponseName } from "../../files/file-name.ts";
 import { readChallenge, refuseScopes } from "../../integrations/bearer-challenge.ts";
 import type { ActionContext } from "../../integrations/integration.ts";

@@ -1,3 +1,5 @@
+import { readBody } from "../../fetch/read-body.ts";
+
 const ANSWER_MS = 60_000;
 
 /** The bytes at an address, or why there are none: a sentence without its end. */
@@ -20,21 +22,12 @@ export async function readAddress(
     if (/^text\/html\b/i.test(answer.headers.get("content-type") ?? "")) {
       return { ok: false, problem: `${url} answered with a web page` };
     }
-    return await readBody(answer, url, o.maxBytes);
+    const bytes = answer.body === null ? Buffer.alloc(0) : await readBody(answer.body, o.maxBytes);
+    if (bytes === undefined) return { ok: false, problem: `${url} is longer than ${o.maxBytes} bytes` };
+    return { ok: true, bytes };
   } catch (cause) {
     return { ok: false, problem: `${url} cannot be reached (${describe(cause)})`, cause };
   }
-}
-
-async function readBody(answer: Response, url: string, maxBytes: number): Promise<Answered> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of answer.body ?? []) {
-    size += part.length;
-    if (size > maxBytes) return { ok: false, problem: `${url} is longer than ${maxBytes} bytes` };
-    parts.push(part);
-  }
-  return { ok: true, bytes: Buffer.concat(parts) };
 }
 
 function describe(error: unknown): string {

@@ -1,5 +1,5 @@
 import { isRecord, parseJson } from "../../../base/json.ts";
-import { readText } from "../../fetch/read-text.ts";
+import { readText } from "../../fetch/read-body.ts";
 import { type ProviderFailure, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
 
 /** Longest answer, bytes. */

@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from "undici";
-import { readText } from "../../fetch/read-text.ts";
+import { readText } from "../../fetch/read-body.ts";
 import { refuseSetting, ServiceError } from "../../service-error.ts";
 import type { RemoteCall } from "../remote-call.ts";
 import type { DavSettings } from "./dav-settings.ts";

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { readText } from "../../../fetch/read-text.ts";
+import { readText } from "../../../fetch/read-body.ts";
 import { readListing, type S3Listing, type S3Object } from "../../../files/s3-listing.ts";
 import { createS3Requests, type S3Request, type S3Requests } from "../../../files/s3-requests.ts";
 import type { HeldFile } from "../../integration.ts";

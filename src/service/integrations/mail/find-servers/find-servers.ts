@@ -4,7 +4,7 @@ import { stopOnAbort } from "../../../../base/concurrency.ts";
 import { isPublicHost } from "../../../fetch/address-rules.ts";
 import { type Network, SYSTEM_NETWORK } from "../../../fetch/guarded-connector.ts";
 import { FETCH_LIMITS, openRoutes, openUrl } from "../../../fetch/open-url.ts";
-import { readText } from "../../../fetch/read-text.ts";
+import { readText } from "../../../fetch/read-body.ts";
 import type { Suggestion } from "../../integration.ts";
 import { findProvider, type MailProvider } from "./known-providers.ts";
 import { describeServer, type FoundSettings, readAutoconfig } from "./read-autoconfig.ts";
