@@ -6,7 +6,7 @@ import { isHtmlPage } from "../../fetch/html-page.ts";
 import { readUrl } from "../../fetch/open-url.ts";
 import { nameArgument, refuseUrl } from "../../fetch/url-refusal.ts";
 import { createWebDocuments, type WebDocument, type WebDocuments } from "../../fetch/web-documents.ts";
-import { ServiceError } from "../../service-error.ts";
+import { refuseValue, ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { createFeedParser, type FeedParser } from "./feed-parser.ts";
 import { type Entry, type Feed, FeedShelf, type StoredFeed, toFeedId } from "./feed-shelf.ts";
@@ -80,8 +80,9 @@ class ShelvedReader implements FeedReader {
     }
   }
 
-  async unsubscribe(id: string): Promise<{ feed: Feed; trashedTo: string }> {
+  async unsubscribe(id: string, url: string): Promise<{ feed: Feed; trashedTo: string }> {
     const feed = await this.#shelf.get(id);
+    if (feed.url !== url) throw refuseValue("url", `is not the address of feed ${id}.`, `That is ${feed.url}`);
     return { feed, trashedTo: await this.#shelf.remove(feed) };
   }
 

@@ -11,7 +11,8 @@ export interface FeedWithEntries {
 export interface FeedReader {
   /** Reads the feed first: throws ServiceError 400 or 503 naming `url` when that fails, and keeps nothing. */
   subscribe(url: string, title: string | undefined): Promise<FeedWithEntries>;
-  unsubscribe(id: string): Promise<{ readonly feed: Feed; readonly trashedTo: string }>;
+  /** Throws ServiceError 400 naming `url` when that is the address of another feed; then nothing is changed. */
+  unsubscribe(id: string, url: string): Promise<{ readonly feed: Feed; readonly trashedTo: string }>;
   /** All subscriptions as they are known; asks nobody. */
   list(): Promise<FeedWithEntries[]>;
   /** One feed, or all; those that were not asked in the last ten minutes are asked again. What fails keeps its entries. */

@@ -29,11 +29,16 @@ export const unsubscribe = defineFeedsAction({
   scopes: ["feeds.write"],
   arguments: z.strictObject({
     feed_id: z.string().min(1).describe("feed_id of an answer of list_feeds."),
+    url: z
+      .string()
+      .min(1)
+      .max(2000)
+      .describe("Address of the feed, as an answer of list_feeds said, so that whoever approves sees which one it is."),
   }),
-  examples: [{ feed_id: "3f2a9c01d4e5" }],
+  examples: [{ feed_id: "3f2a9c01d4e5", url: "https://example.org/feed.xml" }],
   askBefore: ["Which feed is no longer read?"],
-  async run({ feed_id }, reader) {
-    const { feed, trashedTo } = await reader.unsubscribe(feed_id);
+  async run({ feed_id, url }, reader) {
+    const { feed, trashedTo } = await reader.unsubscribe(feed_id, url);
     return { feed_id, title: feed.title, url: feed.url, unsubscribed: true, trashed_to: trashedTo };
   },
 });

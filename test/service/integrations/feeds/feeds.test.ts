@@ -40,11 +40,14 @@ describe("subscriptions", () => {
     await subscribe("/b", { title: "A blog of mine" });
     const { feeds } = await run("list_feeds", {});
     expect(feeds.map((one: { title: string }) => one.title)).toEqual(["A blog of mine", "News"]);
-    const ended = await run("unsubscribe", { feed_id: made.feed_id });
+    const { feed_id, url } = made;
+    const wrong = await refusal(run("unsubscribe", { feed_id, url: `${url}x` }));
+    expect([wrong.options.extra, wrong.options.hint]).toEqual([{ invalidFields: ["arguments.url"] }, `That is ${url}`]);
+    const ended = await run("unsubscribe", { feed_id, url });
     expect(ended).toMatchObject({ title: "News", unsubscribed: true, trashed_to: expect.stringMatching(/^\.trash\//) });
     expect((await run("list_feeds", {})).feeds).toHaveLength(1);
     expect((await readdir(folder)).filter((name) => name.startsWith(made.feed_id))).toEqual([]);
-    expect((await refusal(run("unsubscribe", { feed_id: made.feed_id }))).status).toBe(404);
+    expect((await refusal(run("unsubscribe", { feed_id, url }))).status).toBe(404);
   });
 
   it("are made once, also when two are asked for at one moment", async () => {
