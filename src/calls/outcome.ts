@@ -65,12 +65,15 @@ export const AWAITING_OWNER = "awaiting_owner";
 /** Most characters of a human's message that a model is shown. */
 const REASON_MAX = 300;
 
+/** What the message of a declined call begins with; the words of whoever declined it follow. */
+export const DECLINED = "The user declined this call. Nothing was run.";
+
 /** The outcome of a declined call: the facts, the human's message, and advice not to retry. */
 export function decline(toolName: string, message: string | undefined, notes: readonly string[]): ToolOutcome {
   const reason = message === undefined || message.trim() === "" ? "" : ` Reason: ${cleanText(message, REASON_MAX)}`;
   const told = {
     code: "declined",
-    message: `The user declined this call. Nothing was run.${reason}`,
+    message: `${DECLINED}${reason}`,
     hint: "Do not make this call again unless the user asks for it.",
     retryable: false,
   };

@@ -1,4 +1,4 @@
-import type { OutcomeStatus, ToolOutcome } from "../calls/outcome.ts";
+import { DECLINED, type OutcomeStatus, type ToolOutcome } from "../calls/outcome.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 import { type Terminal, wrapWords } from "./terminal.ts";
 
@@ -28,7 +28,11 @@ function formatOutcome(terminal: Terminal, outcome: ToolOutcome, source: Outcome
   const title = TITLES[status];
   const styled = title === "" ? "" : terminal.style(status === "succeeded" ? "green" : "yellow", title);
   const said =
-    status === "declined" ? "Nothing was run." : code === "unauthorized" ? "The service refused the key." : message;
+    status === "declined"
+      ? `Nothing was run.${findReason(message)}`
+      : code === "unauthorized"
+        ? "The service refused the key."
+        : message;
   const result = outcome.result === undefined ? "" : JSON.stringify(outcome.result, null, 2);
   const wrap = (text: string, indent = "  ") => wrapWords(text, terminal.columns, indent);
   const lines = [
@@ -41,6 +45,11 @@ function formatOutcome(terminal: Terminal, outcome: ToolOutcome, source: Outcome
     result,
   ];
   return lines.filter((line) => line !== "").join("\n");
+}
+
+/** The words of whoever declined the call, in the inbox for example. */
+function findReason(message = ""): string {
+  return message.startsWith(DECLINED) ? message.slice(DECLINED.length) : "";
 }
 
 /** Advice by code. The hints of outcomes are written for a model: a person has other commands. */

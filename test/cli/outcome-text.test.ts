@@ -59,6 +59,12 @@ test.each<[string, OutcomeStatus, OutcomeDetails, string]>([
     "Not done (failed). input.url: the URL leads to a web page.\nNext: Its feeds are: https://x.org/rss",
   ],
   [
+    "why a call was declined",
+    "declined",
+    { code: "declined", message: "The user declined this call. Nothing was run. Reason: Not on a Sunday." },
+    "Declined. Nothing was run. Reason: Not on a Sunday.",
+  ],
+  [
     "that a failure may pass",
     "failed",
     { code: "provider_unavailable", message: "The provider is unavailable.", retryable: true },
