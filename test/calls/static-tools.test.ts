@@ -61,6 +61,16 @@ describe("static tools", () => {
     expect(service.probe.calls[0]?.connection).toBe("Second");
   });
 
+  it("svc_call_tool says that the own tools are called by themselves", async () => {
+    const session = await openTestSession(service);
+    const outcome = await run(session, "svc_call_tool", { name: "svc_approve_flow", arguments: { flow_id: "1" } });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      code: "tool_not_found",
+      hint: expect.stringContaining("themselves"),
+    });
+  });
+
   it("reads on in a stored result", async () => {
     const session = await openTestSession(service, { maxResultChars: 40 });
     const args = { name: "probe_echo", arguments: { text: "x".repeat(100) } };

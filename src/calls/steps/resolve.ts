@@ -55,13 +55,16 @@ async function findLikely({ catalog, signal }: Pick<CallContext, "catalog" | "si
 /** The outcome of a call to an unknown tool. */
 export function unknownTool(catalog: ToolCatalog, name: string): ToolOutcome {
   const close = catalog.suggest(name);
+  const search = name.startsWith("svc_")
+    ? "Tools whose names begin with svc_ are called by themselves, not through svc_call_tool."
+    : "Search for a tool with svc_search_tools; an app that is not connected shows no tools.";
   const details = close.map((entry) => `${entry.name} (${entry.effect}): ${cleanText(firstSentence(entry), 160)}`);
   return createOutcome("failed", cleanText(name, 80), {
     code: "tool_not_found",
     message: `There is no tool named "${cleanText(name, 80)}". Nothing was run.`,
     hint:
       (close.length === 0
-        ? "Search for a tool with svc_search_tools; an app that is not connected shows no tools."
+        ? search
         : `Close names: ${close.map((entry) => entry.name).join(", ")}. Pick the one you mean; none was run.`) +
       explainLimit(catalog),
     ...(details.length === 0 ? {} : { details }),
