@@ -145,6 +145,9 @@ describe("the files for other programs", () => {
     expect(Number(megabytes) * 2 ** 20).toBeGreaterThan((MAX_REQUEST_FILE_BYTES * 4) / 3);
     expect(nginx).toContain("proxy_set_header Host $http_host;");
     expect(nginx.split("{")).toHaveLength(nginx.split("}").length);
+    const apache = findFence("apache");
+    expect(Number(/LimitRequestBody (\d+)$/m.exec(apache)?.[1])).toBeGreaterThan((MAX_REQUEST_FILE_BYTES * 4) / 3);
+    expect(apache).toContain("ProxyPreserveHost On");
   });
 });
 
