@@ -39,8 +39,9 @@ export async function backup(
 export async function restore(
   { places, terminal }: CliContext,
   file: string,
-  { data = places.service, ...flags }: FolderFlags & { readonly check?: true; readonly replace?: true },
+  { data: named, ...flags }: FolderFlags & { readonly check?: true; readonly replace?: true },
 ): Promise<number> {
+  const data = named ?? places.service;
   terminal.progress(`Unpacking and checking ${file} …`);
   if (flags.check === true) {
     const { createdAt, files } = await checkBackup(file, tmpdir());
@@ -58,7 +59,7 @@ export async function restore(
       `Restored ${data}: ${files} files, of ${exactTime(createdAt)}.`,
       wrapWords(warning, terminal.columns, ""),
       ...(moved === undefined ? [] : [`The folder that was there is now ${moved}.`]),
-      'Next: start it with "svc serve".',
+      `Next: start it with "svc serve${named === undefined ? "" : ` --data ${named}`}".`,
     ].join("\n"),
   );
   return EXIT.ok;
@@ -78,4 +79,4 @@ export async function compact(
 
 const toStamp = (now: number) => new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
-const showSize = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+const showSize = (bytes: number) => (bytes < 1e5 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);

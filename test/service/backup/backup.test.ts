@@ -148,7 +148,7 @@ test("svc backup, restore and compact tell what they did and what comes next", a
   const refused = await svc("restore", file);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Give --replace")]);
   const restored = await svc("restore", file, "--replace");
-  expect(restored.stdout).toContain('Next: start it with "svc serve".');
+  expect(restored.stdout).toContain(`Next: start it with "svc serve --data ${dataDir}".`);
   const compacted = await svc("compact", "--json");
   expect(JSON.parse(compacted.stdout)).toEqual({ before: expect.any(Number), after: expect.any(Number) });
   const running = await startTestService({ dataDir });
