@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, globSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
+import { watchProcess } from "../e2e/watch-process.ts";
 import { PACKAGE_ROOT, readJson } from "../package/read-package.ts";
 
 // `npm run test:peers`: the suites of the runtimes with the oldest and with the newest peers, in a copy each; or only
@@ -48,14 +47,30 @@ async function link(from: string, to: string): Promise<void> {
   await symlink(from, to);
 }
 
-/** Runs the suites of a project in the copy and returns how they ended. */
-async function runSuites(folder: string, project: keyof typeof SUITES): Promise<number> {
+/** Runs the suites of a project in the copy, prints what they said in one piece, and returns their exit code. */
+async function runSuites(lane: string, folder: string, project: keyof typeof SUITES): Promise<number> {
   const suites = SUITES[project].flatMap((pattern) => globSync(pattern, { cwd: folder }));
   const vitest = join(folder, "node_modules/vitest/vitest.mjs");
   const args = [vitest, "run", "--config", "test/vitest.config.ts", "--project", project, ...suites];
   const env = { ...process.env, SVC_TEST_ALL_SUITES: "0" };
-  const [code] = await once(spawn(process.execPath, args, { cwd: folder, env, stdio: "inherit" }), "close");
-  return code ?? 1;
+  const running = watchProcess(process.execPath, args, { cwd: folder, env });
+  running.endInput();
+  const { code } = await running.done;
+  console.log(`With the ${lane} peers, project ${project}:\n${running.output()}`);
+  return code;
+}
+
+/** Runs the suites with the peers of one lane, in a copy of its own. */
+async function runLane(lane: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), `svc-${lane}-peers-`));
+  try {
+    await copyProject(lane, folder);
+    for (const project of ["tests", "long"] as const) {
+      if ((await runSuites(lane, folder, project)) !== 0) process.exitCode = 1;
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 const lanes = process.argv.length > 2 ? process.argv.slice(2) : ["oldest", "newest"];
@@ -63,14 +78,6 @@ for (const lane of lanes) {
   if (!existsSync(join(PACKAGE_ROOT, "test/peers", lane, "node_modules"))) {
     throw new Error(`The ${lane} peers are not installed: npm run peers:install`);
   }
-  const folder = await mkdtemp(join(tmpdir(), `svc-${lane}-peers-`));
-  try {
-    await copyProject(lane, folder);
-    for (const project of ["tests", "long"] as const) {
-      console.log(`With the ${lane} peers, project ${project}:`);
-      if ((await runSuites(folder, project)) !== 0) process.exitCode = 1;
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
+// At the same time: the suites wait for much of their time.
+await Promise.all(lanes.map(runLane));
