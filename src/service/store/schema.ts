@@ -1,138 +1,20 @@
 import type { Generated, Selectable } from "kysely";
 import type { ApprovalStatus } from "../../wire/approval.ts";
 import type { ConnectionState, SideEffectLevel } from "../../wire/catalog.ts";
-import type { FlowEventType, FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
-import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
+import type { AccessTables } from "./access-tables.ts";
+import type { FlowTables } from "./flow-tables.ts";
 
 /** Who approves a call: the device, which asks its human, or the owner in the dashboard. */
 export type ApprovalMode = "device" | "owner";
 
-/** An event of a trigger is acted on again until that worked, or is given up. */
-type TriggerEventStatus = "pending" | "done" | "failed";
-
 /** Rights of a person: an approver decides about calls and reads the log, an owner may do everything. */
-export type Role = "owner" | "approver";
+export type Role = AccessTables["people"]["role"];
 
 /**
  * The tables. Times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1, so that every
  * dialect stores and compares them alike. Secrets are stored only as SHA-256 (hex).
  */
-export interface Tables {
-  accounts: {
-    id: string;
-    created_at: string;
-    /** When an owner put away the list of first steps. */
-    first_steps_hidden_at: Generated<string | null>;
-  };
-  api_keys: {
-    id: string;
-    account_id: string;
-    key_hash: string;
-    /** Last four characters, to recognise a key by. */
-    last_four: string;
-    label: string;
-    client: string | null;
-    created_at: string;
-    last_used_at: string | null;
-    revoked_at: string | null;
-  };
-  /** People who may sign in; the first one is made with the account. */
-  people: {
-    id: string;
-    account_id: string;
-    /** Stands in the log; of those who are not removed, each has another. */
-    name: string;
-    role: Role;
-    invited_at: string;
-    /** When they first signed in. */
-    joined_at: string | null;
-    removed_at: string | null;
-  };
-  sign_in_links: {
-    link_hash: string;
-    person_id: string;
-    created_at: string;
-    expires_at: string;
-    used_at: string | null;
-  };
-  owner_sessions: {
-    session_hash: string;
-    /** Public; the secret of the session cannot be made from it. */
-    id: string;
-    person_id: string;
-    /** The passkey that signed it in; null after a link. */
-    passkey_id: string | null;
-    /** Browser and system, for people. */
-    browser: string;
-    /** Network address that it signed in from; null where nothing told it. */
-    address: string | null;
-    created_at: string;
-    last_seen_at: string;
-    expires_at: string;
-  };
-  /** Passkeys that people sign in with. */
-  passkeys: {
-    id: string;
-    person_id: string;
-    /** As the browser names it, base64url. */
-    credential_id: string;
-    /** COSE key, base64url. */
-    public_key: string;
-    /** Uses that the device has counted, in digits; some devices always say 0. */
-    counter: string;
-    /** Host name that it works for. */
-    rp_id: string;
-    /** Given by the person. */
-    name: string;
-    created_at: string;
-    last_used_at: string | null;
-  };
-  /** Challenges of passkeys that were answered: each counts once. */
-  spent_challenges: { challenge_hash: string; expires_at: string };
-  pairing_sessions: {
-    token_hash: string;
-    verifier_hash: string;
-    display_code: string;
-    device_label: string | null;
-    client: string | null;
-    /** Never `expired`: that follows from `expires_at`. */
-    status: Exclude<PairStatus, "expired">;
-    wrong_verifiers: number;
-    /** Requested limits; once approved, the granted ones. See `KeyScopes`. */
-    scopes: string | null;
-    /** The account whose owner approved. */
-    account_id: string | null;
-    created_at: string;
-    expires_at: string;
-    decided_at: string | null;
-    exchanged_at: string | null;
-    /** When the owner first saw it. */
-    opened_at: Generated<string | null>;
-  };
-  bootstrap_sessions: {
-    /** Public; neither address of the session can be made from it. */
-    id: string;
-    approval_hash: string;
-    poll_hash: string;
-    display_code: string;
-    /** As in `pairing_sessions`. */
-    scopes: string | null;
-    client_label: string | null;
-    hostname: string | null;
-    platform: string | null;
-    agent: string | null;
-    /** Network address of the caller. */
-    address: string;
-    /** Never `expired`: that follows from `expires_at`. */
-    status: Exclude<BootstrapStatus, "expired">;
-    /** The account whose owner approved. */
-    account_id: string | null;
-    created_at: string;
-    expires_at: string;
-    decided_at: string | null;
-    /** When the owner first saw it. */
-    opened_at: Generated<string | null>;
-  };
+export interface Tables extends AccessTables, FlowTables {
   connections: {
     id: string;
     account_id: string;
@@ -263,122 +145,10 @@ export interface Tables {
   note_tests: { id: string; created_at: string; node_id: string | null; results: string | null };
   /** Changes by commands on the machine, until the service has logged them; see `keepMachineChange`. */
   machine_changes: { id: string; made_at: string; content: string };
-  /** Rights of a key or OAuth client: see `KeyScopes`. Without a row, all. */
-  grants: {
-    /** Id of the key, `oauth_` and the client id, or the hash of a session whose key is not made yet. */
-    subject: string;
-    scopes: string;
-    expires_at: string | null;
-  };
   /** Another text after each change of a watched table; see `watchTables`. One row. */
   store_mark: { id: number; mark: string };
   /** Where upkeep stands; see `advanceUpkeep`. One row. */
   upkeep: { id: number; reached_at: string; seen_at: string };
-  flows: {
-    id: string;
-    account_id: string;
-    /** The key that started it. */
-    api_key_id: string;
-    template_key: string;
-    /** The template as JSON where it is one of the owner; null for those of the service. */
-    template: string | null;
-    status: FlowStatus;
-    trigger_type: FlowTriggerType | FlowEventType;
-    /** As sent. */
-    input: string;
-    context: string;
-    current_step: string;
-    /** Counts from 1; what may change the flow names the segment it belongs to. */
-    segment: number;
-    /** The process that runs the segment, or last ran one. */
-    runner: string;
-    /** When a timed wait is over. */
-    wake_at: string | null;
-    created_at: string;
-    updated_at: string;
-    completed_at: string | null;
-  };
-  flow_steps: {
-    flow_id: string;
-    step_index: number;
-    step_key: string;
-    step_type: FlowStepType;
-    status: FlowStepStatus;
-    input: string | null;
-    output: string | null;
-    error: string | null;
-    attempts: number;
-    started_at: string | null;
-    completed_at: string | null;
-  };
-  /** Writes of flows, each bound to the one execution it started, in the transaction that records its start. */
-  flow_calls: { key: string; flow_id: string; execution_id: string };
-  /** The owner's triggers. */
-  triggers: {
-    id: string;
-    account_id: string;
-    name: string;
-    /** JSON: the rest of `TriggerContent`. */
-    content: string;
-    /** What kind it waits for; `content` has it too. */
-    kind: string;
-    /** JSON, encrypted, see `TriggerSecrets`; null without one. */
-    secrets: string | null;
-    made_by: string;
-    made_at: string;
-    paused_at: string | null;
-    /** The next run or look; null where there is none. */
-    due_at: string | null;
-    /** The process that looks now. */
-    leased_by: string | null;
-    /** JSON, see `Cursor`. */
-    cursor: string;
-    /** Looks that failed in a row, up to now, and why the last one did. */
-    failures: number;
-    error: string | null;
-    /** What its owner should know of its last run. */
-    note: string | null;
-  };
-  /** SHA-256 of what a trigger knows in an app: places, and events by their id. */
-  trigger_marks: { trigger_id: string; mark: string; at: string };
-  /** Events of triggers, and what became of them. */
-  trigger_events: {
-    /** The same at every attempt. */
-    id: string;
-    trigger_id: string;
-    /** Names it within its trigger. */
-    event_key: string;
-    /** When it took place. */
-    at: string;
-    /** JSON, see `EventValues`. */
-    data: string;
-    status: TriggerEventStatus;
-    /** Attempts that failed. */
-    attempts: number;
-    /** No attempt before this time. */
-    next_at: string;
-    /** The process that sends it now. */
-    leased_by: string | null;
-    error: string | null;
-    flow_id: string | null;
-    settled_at: string | null;
-  };
-  oauth_records: {
-    /** What it is, in the words of the OAuth library: `Client`, `Grant`, `AuthorizationCode`, `RefreshToken`, … */
-    model: string;
-    id_hash: string;
-    /** The approval it came from. */
-    grant_id: string | null;
-    /** Second, public name of a `Session`. */
-    session_uid: string | null;
-    payload: string;
-    /** Seconds since the epoch, at first use. */
-    consumed_at: number | null;
-    created_at: string;
-    expires_at: string | null;
-    /** When the owner first saw it. */
-    opened_at: Generated<string | null>;
-  };
   /** Secrets the service made for itself, encrypted. */
   service_keys: { name: string; value: string; created_at: string };
   spent_ingest_tokens: { jti: string; expires_at: string };
