@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
 import { InvalidArgumentError, Option } from "commander";
+import { hasCode } from "../base/disk.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
 
@@ -19,14 +22,30 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value];
 }
 
+/** Variables beside those of the options that a file for several commands may set, too. */
+const OTHER_VARIABLES =
+  /^SVC_(SECRET|METRICS_TOKEN|NTFY_TOKEN|WEBHOOK_SECRET|DEBUG|HOME|API_KEY|BASE_URL|MEDIA_ROOTS|TIMEOUT|HEADER_\w+)$/;
+
 /** Loads variables from a file; those that are set already stay. Options take theirs after the command line was read. */
 function loadConfig(file: string): string {
-  try {
-    process.loadEnvFile(file);
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
-  }
+  const variables = parseEnv(readConfig(file));
+  const own = new Set(listServeOptions().map(({ envVar }) => envVar));
+  const unknown = Object.keys(variables).find(
+    (name) => name.startsWith("SVC_") && !own.has(name) && !OTHER_VARIABLES.test(name),
+  );
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`${unknown} is no setting; "svc serve --help" lists the variables.`);
+  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
   return file;
+}
+
+function readConfig(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) throw new InvalidArgumentError("There is no such file.");
+    throw new InvalidArgumentError(`It cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** The data folder of a service on this machine. */

@@ -59,5 +59,12 @@ test.each([
 
 test("a file that is not there is named", async () => {
   const run = await runSvc(["serve", "--config", join(home, "gone.env")], home);
-  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining("gone.env")]);
+  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/gone\.env' is invalid\. There is no such file\./)]);
+});
+
+test("a variable that no option has is named; those of other commands and programs may stand there", async () => {
+  await writeFile(config, "SVC_API_KEY=key\nPATH_OF_OTHERS=/\nSVC_PROT=0\n");
+  const run = await runSvc(["serve", "--config", config], home);
+  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining("SVC_PROT is no setting;")]);
+  expect(run.stderr).not.toContain("SVC_API_KEY");
 });
