@@ -5,6 +5,11 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end);
 }
 
+/** The text in one line: a space for each run of white space, none at its ends. */
+export function toOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
 /** Cuts a text to at most `limit` characters, the `…` at its end counted. */
 export function shortenText(text: string, limit: number): string {
   return text.length <= limit ? text : `${cutText(text, limit - 1)}…`;
@@ -63,7 +68,7 @@ const SNIPPET_LENGTH = 160;
 
 /** The part of a text around the first word of a search. */
 export function cutSnippet(text: string, words: readonly string[]): string {
-  const flat = text.replaceAll(/\s+/g, " ").trim();
+  const flat = toOneLine(text);
   const at = Math.max(0, ...words.map((word) => foldText(flat).indexOf(word)));
   const from = Math.max(0, at - SNIPPET_LENGTH / 2);
   const cut = flat.slice(from, from + SNIPPET_LENGTH).toWellFormed();

@@ -380,30 +380,78 @@ describe("changing mail", () => {
   });
 
   it("moves to standard folders at once, to new ones when told to", async () => {
-    expect((await run("move_message", { message_ids: [first], folder: "archive" })).messages[0].folder).toBe("Archive");
-    expect(await refusal(run("move_message", { message_ids: [first], folder: "Work/Über" }))).toMatchObject({
+    expect(
+      (await run("move_message", { message_ids: [first], subjects: ["one"], folder: "archive" })).messages[0].folder,
+    ).toBe("Archive");
+    expect(
+      await refusal(run("move_message", { message_ids: [first], subjects: ["one"], folder: "Work/Über" })),
+    ).toMatchObject({
       status: 404,
     });
-    await run("move_message", { message_ids: [first], folder: "Work/Über", create_folder: true });
+    await run("move_message", { message_ids: [first], subjects: ["one"], folder: "Work/Über", create_folder: true });
     expect(await readdir(join(maildir, ".Work.&ANw-ber/cur"))).toEqual([`${first}:2,`]);
     expect((await run("read_message", { message_id: first })).folder).toBe("Work/Über");
     expect((await run("list_folders", {})).folders).toContainEqual({ name: "Work/Über", messages: 1, unread: 1 });
-    await run("move_message", { message_ids: [first], folder: "INBOX" });
+    await run("move_message", { message_ids: [first], subjects: ["one"], folder: "INBOX" });
     expect((await run("read_message", { message_id: first })).folder).toBe("INBOX");
   });
 
   it.each(["../x", "a.b", "/abs", "a//b", "a\\b", "a\nb"])("refuses the folder name %j", async (folder) => {
-    const error = await refusal(run("move_message", { message_ids: [first], folder, create_folder: true }));
+    const error = await refusal(
+      run("move_message", { message_ids: [first], subjects: ["one"], folder, create_folder: true }),
+    );
     expect([error.status, error.options.extra]).toEqual([400, { invalidFields: ["arguments.folder"] }]);
   });
 
   it("deletes into Trash, once", async () => {
-    expect(await run("delete_message", { message_ids: [second] })).toMatchObject({
+    expect(await run("delete_message", { message_ids: [second], subjects: ["two"] })).toMatchObject({
       deleted: true,
       messages: [{ folder: "Trash", message_id: second }],
     });
     expect(await readdir(join(maildir, ".Trash/cur"))).toEqual([`${second}:2,FS`]);
-    expect((await refusal(run("delete_message", { message_ids: [second] }))).status).toBe(400);
+    expect((await refusal(run("delete_message", { message_ids: [second], subjects: ["two"] }))).status).toBe(400);
+  });
+});
+
+describe("the subjects of messages that are moved or deleted", () => {
+  const refuse = async (name: string, args: Record<string, unknown>) => {
+    const error = await refusal(run(name, args));
+    return [error.status, error.options.extra, error.message];
+  };
+
+  it.each([
+    ["delete_message", {}],
+    ["move_message", { folder: "Archive" }],
+  ])("%s moves nothing when one differs", async (name, more) => {
+    const one = await arrive(day("2026-11-01"), { Subject: "Invoice 12" }, "1");
+    const two = await arrive(day("2026-11-02"), { Subject: "Lunch" }, "2");
+    const args = { message_ids: [one, two], ...more };
+    expect(await refuse(name, { ...args, subjects: ["Invoice 12", "Invoice 13"] })).toEqual([
+      400,
+      { invalidFields: ["arguments.subjects.1"] },
+      `arguments.subjects.1 is not the subject of message ${two}, which is "Lunch".`,
+    ]);
+    expect((await refuse(name, { ...args, subjects: ["Lunch", "Invoice 12"] }))[0]).toBe(400);
+    expect(await refuse(name, { ...args, subjects: ["Invoice 12"] })).toEqual([
+      400,
+      { invalidFields: ["arguments.subjects"] },
+      "arguments.subjects has 1 subjects for 2 messages.",
+    ]);
+    expect(await readdir(join(maildir, "new"))).toEqual([one, two]);
+    expect((await run(name, { ...args, subjects: ["Invoice 12", "Lunch"] })).messages).toHaveLength(2);
+    expect(await readdir(join(maildir, "new"))).toEqual([]);
+  });
+
+  it("are those that a search shows: encoded, folded, very long, none at all", async () => {
+    await arrive(day("2026-11-01"), { Subject: "=?utf-8?q?Gr=C3=BC=C3=9Fe?=\n =?utf-8?q?_aus_Wien?=" }, "1");
+    await arrive(day("2026-11-02"), { Subject: "word ".repeat(500) }, "2");
+    await arrive(day("2026-11-03"), { From: "a@example.org" }, "3");
+    await arrive(day("2026-11-04"), { Subject: "with a large part" }, "x".repeat(2_000_000));
+    const { messages } = await run("search", {});
+    const shown = messages.map(({ subject }: { subject: string }) => subject);
+    expect(shown).toEqual(["with a large part", "", expect.stringMatching(/^(word )+.*…$/), "Grüße aus Wien"]);
+    const moved = await run("move_message", { message_ids: ids({ messages }), subjects: shown, folder: "Archive" });
+    expect(moved.messages).toHaveLength(4);
   });
 });
 

@@ -1,4 +1,5 @@
 import { setImmediate as takeBreath } from "node:timers/promises";
+import { toOneLine } from "../../../base/text.ts";
 import type { Zone } from "../../../base/zones.ts";
 import { refuseMissing, refuseValue } from "../../service-error.ts";
 import { findCollection } from "../collections/choose-collection.ts";
@@ -85,8 +86,8 @@ export async function findEvent(store: CollectionStore, eventId: string): Promis
 export async function chooseEvent(store: CollectionStore, target: EventTarget, zone: Zone) {
   const found = await findEvent(store, target.eventId);
   const instance = pickInstance(found, { name: target.instance, zone });
-  const title = flatten(readTitle(instance.event));
-  if (title !== flatten(target.title))
+  const title = toOneLine(readTitle(instance.event));
+  if (title !== toOneLine(target.title))
     throw refuseValue("title", `is not the title of this event, which is "${title}".`, "Check which event is meant.");
   if (target.instance === undefined && !target.wholeSeries && repeats(found.series))
     throw refuseValue(
@@ -120,8 +121,4 @@ function tryParse({ text }: StoredItem): CalendarFile | undefined {
   } catch {
     return undefined;
   }
-}
-
-function flatten(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim();
 }

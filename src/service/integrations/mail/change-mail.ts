@@ -1,12 +1,48 @@
 import { z } from "zod";
+import { toOneLine } from "../../../base/text.ts";
 import { refuseValue } from "../../service-error.ts";
-import { defineMailAction, MAIL_MARKS, type MailPlace } from "./mail-box.ts";
+import { defineMailAction, MAIL_MARKS, type MailBox, type MailPlace } from "./mail-box.ts";
+
+/** Answers cut a subject before that. */
+const MAX_SUBJECT_LENGTH = 1000;
 
 const messageIds = z
   .array(z.string().min(1).max(255))
   .min(1)
   .max(100)
   .describe("message_id values of an earlier answer.");
+
+const subjects = z
+  .array(z.string().max(MAX_SUBJECT_LENGTH))
+  .min(1)
+  .max(100)
+  .describe(
+    "Subject of each message, in the same order, as an earlier answer has it. It tells a human which messages.",
+  );
+
+/** The messages, once their subjects are those the approver saw. Throws ServiceError 400 naming `subjects`. */
+async function findMeant(
+  box: MailBox,
+  { message_ids, subjects }: { readonly message_ids: readonly string[]; readonly subjects: readonly string[] },
+): Promise<MailPlace[]> {
+  if (subjects.length !== message_ids.length)
+    throw refuseValue(
+      "subjects",
+      `has ${subjects.length} subjects for ${message_ids.length} messages.`,
+      "Give the subject of each message, in the same order.",
+    );
+  const found = await box.findWithSubjects(message_ids);
+  for (const [index, id] of message_ids.entries()) {
+    const subject = found.get(id)?.subject ?? "";
+    if (toOneLine(subjects[index] ?? "") !== toOneLine(subject))
+      throw refuseValue(
+        `subjects.${index}`,
+        `is not the subject of message ${id}, which is "${toOneLine(subject)}".`,
+        "Check which message is meant.",
+      );
+  }
+  return [...found.values()].map(({ place }) => place);
+}
 
 function describePlace({ id, folder, isUnread, isFlagged }: MailPlace) {
   return { message_id: id, folder, unread: isUnread, flagged: isFlagged };
@@ -40,6 +76,7 @@ export const moveMessage = defineMailAction({
   scopes: ["mail.modify"],
   arguments: z.strictObject({
     message_ids: messageIds,
+    subjects,
     folder: z
       .string()
       .min(1)
@@ -47,11 +84,11 @@ export const moveMessage = defineMailAction({
       .describe('Target folder, for example "Archive" or "Work/2026"; see list_folders.'),
     create_folder: z.boolean().default(false).describe("Create the folder when it is missing."),
   }),
-  examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"], folder: "Archive" }],
+  examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"], subjects: ["Invoice 12"], folder: "Archive" }],
   askBefore: ["Which messages are moved, and where to?"],
-  async run({ message_ids, folder, create_folder }, box) {
+  async run({ folder, create_folder, ...meant }, box) {
     const target = await box.findFolder(folder, { mayBeMade: create_folder });
-    const moved = await box.move(await box.find(message_ids), target);
+    const moved = await box.move(await findMeant(box, meant), target);
     return { messages: moved.map(describePlace) };
   },
 });
@@ -63,12 +100,12 @@ export const deleteMessage = defineMailAction({
   description: "Deletes messages by moving them to Trash, from where they can be moved back. Nothing is erased.",
   level: "delete",
   scopes: ["mail.modify"],
-  arguments: z.strictObject({ message_ids: messageIds }),
-  examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"] }],
+  arguments: z.strictObject({ message_ids: messageIds, subjects }),
+  examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"], subjects: ["Invoice 12"] }],
   askBefore: ["Which messages are deleted?"],
-  async run({ message_ids }, box) {
+  async run(meant, box) {
     const trash = await box.findFolder("Trash", { mayBeMade: true });
-    const places = await box.find(message_ids);
+    const places = await findMeant(box, meant);
     if (places.some(({ folder }) => folder === trash))
       throw refuseValue(
         "message_ids",

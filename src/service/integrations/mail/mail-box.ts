@@ -25,6 +25,12 @@ export interface FoundMessage {
   readonly attachmentNames: readonly string[];
 }
 
+/** Where a message lies, and its subject as the answers have it. */
+export interface FoundSubject {
+  readonly place: MailPlace;
+  readonly subject: string;
+}
+
 /** Finds of a search, newest first. */
 export interface FoundMessages {
   readonly found: readonly FoundMessage[];
@@ -74,6 +80,8 @@ export interface MailBox {
   search(query: MailQuery, o: MailSearch): Promise<FoundMessages>;
   /** All messages with these ids, or ServiceError 404 naming the first missing one. */
   find(ids: readonly string[]): Promise<MailPlace[]>;
+  /** As {@link find}, each by its id and with its subject; "" for one whose headers cannot be read. */
+  findWithSubjects(ids: readonly string[]): Promise<ReadonlyMap<string, FoundSubject>>;
   /**
    * A message, with the part that is asked for. Throws ServiceError 404, 413 when it is too large, 500 `provider_error` when
    * it cannot be read.

@@ -2,7 +2,16 @@ import { createGate, type Gate } from "../../../base/concurrency.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { composeMessage, type Draft } from "./compose-message.ts";
-import type { FoundMessage, FoundMessages, MailBox, MailMark, MailPlace, MailSearch, SentMail } from "./mail-box.ts";
+import type {
+  FoundMessage,
+  FoundMessages,
+  FoundSubject,
+  MailBox,
+  MailMark,
+  MailPlace,
+  MailSearch,
+  SentMail,
+} from "./mail-box.ts";
 import { normaliseFolder } from "./mail-box.ts";
 import type { MessagePart } from "./mail-message.ts";
 import { type MailQuery, matchesPlace } from "./mail-query.ts";
@@ -28,6 +37,8 @@ import { listRecipients } from "./send-message.ts";
 
 /** Enough of a message to judge it; a large attachment behind it need not be read. */
 const SEARCH_BYTES = 1024 * 1024;
+/** Enough of a message for its headers. */
+const HEADER_BYTES = 64 * 1024;
 const MAX_OPENED = 2000;
 const NOT_SENT =
   "This mailbox has no outgoing server: the message is filed under Sent and was not sent over the network.";
@@ -107,6 +118,17 @@ export class MaildirBox implements MailBox {
 
   async find(ids: readonly string[]): Promise<MailPlace[]> {
     return (await findMessages(this.#context.connection, ids)).map(toPlace);
+  }
+
+  async findWithSubjects(ids: readonly string[]) {
+    const { connection, signal } = this.#context;
+    const parser = createSearchParser(this.#parser, { account: connection.id, signal });
+    const found = new Map<string, FoundSubject>();
+    for (const place of await findMessages(connection, ids)) {
+      const message = await parser.parse(await readMessageStart(connection, place, HEADER_BYTES), place);
+      found.set(place.id, { place: toPlace(place), subject: message?.subject ?? "" });
+    }
+    return found;
   }
 
   async read(id: string, part: MessagePart) {

@@ -2,6 +2,7 @@ import type { Action, ActionContext } from "../../integration.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";
 import {
   type FoundMessages,
+  type FoundSubject,
   MAX_MESSAGE_BYTES,
   type MailBox,
   type MailMark,
@@ -22,6 +23,7 @@ import {
   collectMessage,
   groupByFolder,
   holdMessages,
+  holdSubjects,
   inFolder,
   makeFolder,
   moveMessages,
@@ -110,6 +112,18 @@ export class ImapBox implements MailBox {
 
   async find(ids: readonly string[]): Promise<MailPlace[]> {
     return (await this.look((line) => holdMessages(line, ids))).map(({ state }) => state);
+  }
+
+  async findWithSubjects(ids: readonly string[]) {
+    const held = await this.look((line) => holdSubjects(line, ids));
+    const { signal, connection } = this.context;
+    const parser = createSearchParser(this.#parts.parser, { account: connection.id, signal });
+    const found = new Map<string, FoundSubject>();
+    for (const { place, header } of held) {
+      const message = await parser.parse(header, place);
+      found.set(place.id, { place, subject: message?.subject ?? "" });
+    }
+    return found;
   }
 
   async read(id: string, part: MessagePart): Promise<ParsedMail & { place: MailPlace }> {

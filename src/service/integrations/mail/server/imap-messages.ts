@@ -96,6 +96,23 @@ export async function holdMessages(line: ImapLine, ids: readonly string[]): Prom
   });
 }
 
+/** As {@link holdMessages}, with the header lines of the subject of each. */
+export async function holdSubjects(line: ImapLine, ids: readonly string[]) {
+  const held = await holdMessages(line, ids);
+  const headers = new Map<string, Buffer>();
+  for (const { folder, uids } of groupByFolder(held))
+    await inFolder(line, folder, async ({ validity }) => {
+      const fields = { uid: true, headers: ["subject"] };
+      for (const { uid, headers: header } of await line.client.fetchAll(uids, fields, { uid: true }))
+        headers.set(writeImapId({ folder: folder.digest, validity, uid }), header ?? Buffer.alloc(0));
+    });
+  return held.map(({ state }) => {
+    const header = headers.get(state.id);
+    if (header === undefined) throw refuseMissingMessage(state.id);
+    return { place: state, header };
+  });
+}
+
 /** UIDs by the folder they belong to. */
 export function groupByFolder(held: readonly HeldMessage[]): { folder: ImapFolder; uids: number[] }[] {
   const groups = Map.groupBy(held, ({ folder }) => folder.path);

@@ -297,7 +297,7 @@ describe("one connection", () => {
     await dovecot.stop();
     for (const [name, args] of [
       ["search", {}],
-      ["delete_message", { message_ids: [id] }],
+      ["delete_message", { message_ids: [id], subjects: ["one"] }],
       ["send_message", message],
     ] as const)
       expect(facts(await refusal(run(throughProxy())(name, args)))).toEqual([503, "provider_unavailable", true]);
@@ -325,9 +325,11 @@ describe("one connection", () => {
       proxy.rule = (text) => (text.includes(word) ? "cut" : undefined);
     };
     cutAt("UID MOVE");
-    const deleted = await refusal(run(throughProxy())("delete_message", { message_ids: [id] }));
+    const deleted = await refusal(run(throughProxy())("delete_message", { message_ids: [id], subjects: ["one"] }));
     expect(facts(deleted)).toEqual([500, "outcome_unknown", false]);
-    const moved = await refusal(run(throughProxy())("move_message", { message_ids: [id], folder: "Archive" }));
+    const moved = await refusal(
+      run(throughProxy())("move_message", { message_ids: [id], subjects: ["one"], folder: "Archive" }),
+    );
     expect(facts(moved)).toEqual([503, "provider_unavailable", true]);
     cutAt("APPEND");
     expect(facts(await refusal(run(throughProxy())("save_draft", message)))).toEqual([500, "outcome_unknown", false]);

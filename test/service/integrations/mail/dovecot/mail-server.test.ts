@@ -348,8 +348,15 @@ describe("reading and changing", () => {
     const ana = as("ana");
     const found = await ana("search", {});
     const message_ids = found.messages.map((one: { message_id: string }) => one.message_id);
-    expect(await refusal(ana("move_message", { message_ids, folder: "Work/Über" }))).toMatchObject({ status: 404 });
-    const moved = await ana("move_message", { message_ids, folder: "Work/Über", create_folder: true });
+    expect(
+      await refusal(ana("move_message", { message_ids, subjects: ["two", "one"], folder: "Work/Über" })),
+    ).toMatchObject({ status: 404 });
+    const moved = await ana("move_message", {
+      message_ids,
+      subjects: ["two", "one"],
+      folder: "Work/Über",
+      create_folder: true,
+    });
     expect(moved.messages.map((one: { folder: string }) => one.folder)).toEqual(["Work/Über", "Work/Über"]);
     expect(subjects(await ana("search", { folder: "work/über" }))).toEqual(["two", "one"]);
     const { message_id } = moved.messages[0];
@@ -358,7 +365,7 @@ describe("reading and changing", () => {
     const listed = (await ana("list_folders", {})).folders;
     expect(listed[0]).toEqual({ name: "INBOX", messages: 0, unread: 0 });
     expect(listed).toContainEqual({ name: "Work/Über", messages: 2, unread: 2 });
-    await ana("move_message", { message_ids: [message_id], folder: "archive" });
+    await ana("move_message", { message_ids: [message_id], subjects: ["two"], folder: "archive" });
     expect(await dovecot.list("ana", "Archive")).toHaveLength(1);
   });
 
@@ -366,17 +373,40 @@ describe("reading and changing", () => {
     await dovecot.deliver("ana", writeMessage({ subject: "one" }));
     const ana = as("ana");
     const message_ids = [only(await ana("search", {}))];
-    const error = await refusal(ana("move_message", { message_ids, folder, create_folder: true }));
+    const error = await refusal(ana("move_message", { message_ids, subjects: ["one"], folder, create_folder: true }));
     expect([error.status, error.options.extra]).toEqual([400, { invalidFields: ["arguments.folder"] }]);
   });
 
   it("deletes into Trash, once", async () => {
     await dovecot.deliver("ana", writeMessage({ subject: "one" }));
     const ana = as("ana");
-    const { messages } = await ana("delete_message", { message_ids: [only(await ana("search", {}))] });
+    const { messages } = await ana("delete_message", {
+      message_ids: [only(await ana("search", {}))],
+      subjects: ["one"],
+    });
     expect(messages[0]).toMatchObject({ folder: "Trash" });
     expect(await dovecot.list("ana", "Trash")).toHaveLength(1);
-    expect((await refusal(ana("delete_message", { message_ids: [messages[0].message_id] }))).status).toBe(400);
+    expect(
+      (await refusal(ana("delete_message", { message_ids: [messages[0].message_id], subjects: ["one"] }))).status,
+    ).toBe(400);
+  });
+
+  it("moves nothing when a subject is not the one that a search shows", async () => {
+    const encoded = "=?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n =?utf-8?q?_aus_Wien?=";
+    await dovecot.deliver("ana", writeMessage({ subject: encoded }));
+    await dovecot.deliver("ana", writeMessage({ subject: "two" }), { folder: "Sent" });
+    const ana = as("ana");
+    const message_ids = [only(await ana("search", {})), only(await ana("search", { query: "is:any in:sent" }))];
+    for (const subjects of [
+      ["Grüße aus Wien", "one"],
+      ["two", "Grüße aus Wien"],
+    ]) {
+      const error = await refusal(ana("delete_message", { message_ids, subjects }));
+      expect([error.status, error.code]).toEqual([400, "invalid_field_value"]);
+    }
+    expect(await dovecot.list("ana", "Trash")).toHaveLength(0);
+    await ana("delete_message", { message_ids, subjects: ["Grüße aus Wien", "two"] });
+    expect(await dovecot.list("ana", "Trash")).toHaveLength(2);
   });
 
   it("saves a draft that other programs take for one", async () => {
