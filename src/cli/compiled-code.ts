@@ -7,6 +7,8 @@ import { findPlaces } from "./context.ts";
  * starts faster. Does nothing where that folder cannot be made or belongs to another user, who could put code into it.
  */
 export function keepCompiledCode(env: NodeJS.ProcessEnv): void {
+  // Node keeps it there already.
+  if (env.NODE_COMPILE_CACHE) return;
   const folder = join(findPlaces(env).cache, "compiled-code");
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -16,13 +16,13 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true }));
 
 /** The folder that a process keeps compiled code in; empty without one. */
-async function findKept(): Promise<string> {
+async function findKept(env: Record<string, string> = {}): Promise<string> {
   const source = `import { getCompileCacheDir } from "node:module";
     const { keepCompiledCode } = await import(${JSON.stringify(MODULE)});
     keepCompiledCode(process.env);
     console.log(getCompileCacheDir() ?? "");`;
   const args = ["--input-type=module", "--eval", source];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { SVC_HOME: home } });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { SVC_HOME: home, ...env } });
   return stdout.trim();
 }
 
@@ -38,6 +38,12 @@ describe("code that was compiled once", () => {
     await mkdir(join(home, "cache/compiled-code"), { recursive: true });
     await chmod(join(home, "cache/compiled-code"), 0o777);
     expect(await findKept()).toBe("");
+  });
+
+  test("is kept in one place, where the user named another one to Node", async () => {
+    const own = join(home, "own");
+    expect(await findKept({ NODE_COMPILE_CACHE: own })).toContain(own);
+    expect(await readdir(home)).toEqual(["own"]);
   });
 
   test("is not kept where the folder cannot be made, and nothing is said", async () => {
