@@ -21,6 +21,8 @@ const shared = {
 
 const inMemory = { env: keepTempFilesInMemory() };
 
+const PROVIDE_PROGRAM = "test/suites/provide-program.ts";
+
 const EXCLUDED = [
   "**/node_modules/**",
   IN_OPENCLAW,
@@ -32,6 +34,7 @@ interface ProjectFiles {
   readonly exclude?: readonly string[];
   /** Gives each file a process of its own; default true. */
   readonly isolate?: boolean;
+  readonly globalSetup?: string[];
 }
 
 export default defineConfig({
@@ -42,7 +45,7 @@ export default defineConfig({
     passWithNoTests: false,
     projects: [
       createProject("tests", { exclude: [...LONG_TESTS, ...ALONE], isolate: false }),
-      createProject("alone", { include: ALONE, exclude: LONG_TESTS }),
+      createProject("alone", { include: ALONE, exclude: LONG_TESTS, globalSetup: [] }),
       createProject("long", { include: [...LONG_TESTS] }),
       ...(hasPostgres() ? [createPostgresProject()] : []),
       createOpenClawProject(),
@@ -50,8 +53,12 @@ export default defineConfig({
   },
 });
 
-function createProject(name: string, { include = ["test/**/*.test.ts"], exclude = [], isolate = true }: ProjectFiles) {
-  return { test: { ...shared, ...inMemory, name, include, exclude: [...EXCLUDED, ...exclude], isolate } };
+function createProject(
+  name: string,
+  { include = ["test/**/*.test.ts"], exclude = [], isolate = true, globalSetup = [PROVIDE_PROGRAM] }: ProjectFiles,
+) {
+  const files = { include, exclude: [...EXCLUDED, ...exclude], isolate };
+  return { test: { ...shared, ...inMemory, name, ...files, globalSetup } };
 }
 
 function createPostgresProject() {
@@ -63,7 +70,7 @@ function createPostgresProject() {
       include: ON_BOTH_STORES,
       exclude: [...ON_ONE_STORE],
       isolate: false,
-      globalSetup: "test/suites/provide-postgres.ts",
+      globalSetup: ["test/suites/provide-postgres.ts", PROVIDE_PROGRAM],
       setupFiles: "test/suites/use-postgres.ts",
     },
   };

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { describeOwnProgram } from "../../src/cli/own-program.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
@@ -108,7 +108,7 @@ test("a home of its own and media folders reach the program, a key does not", as
 test("--print shows the program and writes nothing, nor asks anybody", async () => {
   const run = await runSvc(["--json", "install", "--client", "vscode", "--print"], home, { env: env() });
   const { config } = JSON.parse(run.stdout);
-  expect(config.servers.svc).toMatchObject({ type: "stdio", args: [expect.stringMatching(/bin\.ts$/), "mcp"] });
+  expect(config.servers.svc).toMatchObject({ type: "stdio", args: [inject("program"), "mcp"] });
   expect(await readdir(home)).toEqual([]);
 });
 
@@ -143,8 +143,8 @@ test("svc doctor says when a client can no longer start it, or would find no key
   expect(await doctor()).toMatchObject({ level: "ok" });
   const file = join(home, FILES.cursor[0]);
   const text = await readFile(file, "utf8");
-  await writeFile(file, text.replace("bin.ts", "gone.ts"));
-  expect(await doctor()).toMatchObject({ level: "fail", text: expect.stringMatching(/gone\.ts is gone/) });
+  await writeFile(file, text.replace("bin.js", "gone.js"));
+  expect(await doctor()).toMatchObject({ level: "fail", text: expect.stringMatching(/gone\.js is gone/) });
   await writeFile(file, text);
   await rm(join(home, ".config/svc/credentials.json"));
   expect(await doctor()).toMatchObject({ level: "fail", fix: expect.stringContaining("svc install --client cursor") });

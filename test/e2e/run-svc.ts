@@ -1,12 +1,10 @@
-import { fileURLToPath } from "node:url";
+import { inject } from "vitest";
 import { type ProcessRun, type WatchedProcess, watchProcess } from "./watch-process.ts";
 
-const BIN = fileURLToPath(new URL("../../src/bin.ts", import.meta.url));
-
-/** Starts `svc` from the sources with its own home and nothing else of the caller's environment that it reads. */
+/** Starts `svc`, as the package has it, with its own home and nothing else of the caller's environment that it reads. */
 export function startSvc(args: readonly string[], home: string, env: Record<string, string> = {}): WatchedProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SVC_|XDG_|NO_COLOR$|FORCE_COLOR$)/.test(name));
-  return watchProcess(process.execPath, [BIN, ...args], {
+  return watchProcess(process.execPath, [inject("program"), ...args], {
     env: { ...Object.fromEntries(inherited), SVC_HOME: home, ...env },
   });
 }

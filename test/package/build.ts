@@ -94,17 +94,27 @@ export async function build(folder: string): Promise<BundledPackage[]> {
     if (DECLARATIONS.test(path) && !reached.has(file)) await rm(file);
   }
   await takeZodTypes(folder, reached);
+  const bundled = await buildPrograms(folder, dist);
+  await writeFile(join(dist, "packages/licences.txt"), await createLicenceText(bundled));
+  return bundled;
+}
+
+/**
+ * Writes the programs of the package in `folder` into `out`.
+ *
+ * @returns the packages that are part of them
+ */
+export async function buildPrograms(folder: string, out: string): Promise<BundledPackage[]> {
   const outside = listOutside();
-  const bundled = await bundle({
+  await mkdir(join(out, "packages"), { recursive: true });
+  return bundle({
     folder,
-    out: dist,
+    out,
     entries: ENTRIES,
     parts: [...createPackageParts(), ...OWN_PARTS],
     isExternal: (specifier) => outside.some((name) => specifier === name || specifier.startsWith(`${name}/`)),
     entriesMayGrow: false,
   });
-  await writeFile(join(dist, "packages/licences.txt"), await createLicenceText(bundled));
-  return bundled;
 }
 
 /** Copies the types of zod that our declarations name, so that nobody's compiler looks for a zod of theirs. */
