@@ -411,7 +411,7 @@ const SERVICE: readonly Sabotage[] = [
     original:
       '.set({ used_at: at() })\n          .where("link_hash", "=", hashSecret(linkSecret))\n          .where("used_at", "is", null)',
     sabotaged: '.set({ used_at: at() })\n          .where("link_hash", "=", hashSecret(linkSecret))',
-    suite: "test/service/http/pages/pages.test.ts",
+    suite: "test/service/store/sign-in-links.test.ts",
   },
   {
     name: "service: a sign-in at a provider is ended in another browser",
