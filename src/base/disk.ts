@@ -1,20 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
-import { mkdir, open, readFile, rename, stat, unlink } from "node:fs/promises";
-import { hostname } from "node:os";
+import { fsync } from "node:fs";
+import { type FileHandle, link, mkdir, open, rename, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { SvcError } from "../errors.ts";
-
-/** The code of a system or library error, such as `ENOENT`; undefined for anything else. */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
-/** True for an error with this code. */
-export function hasCode(error: unknown, code: string): boolean {
-  return errorCode(error) === code;
-}
+import { promisify } from "node:util";
+import { errorCode, hasCode } from "./error-code.ts";
 
 /**
  * Makes a folder with those above it, all with mode 0700; false when it was there. Unlike Node's own recursive mkdir it
@@ -41,6 +31,90 @@ async function makeFolder(path: string): Promise<"made" | "there" | "orphan"> {
   }
 }
 
+/**
+ * How a disk says that it does not flush: SMB, FUSE, shares between a machine and a virtual one. What it cannot do is no failure:
+ * its files are as safe as it makes them.
+ */
+const NO_FLUSH = ["EINVAL", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"];
+/** The same for folders, also from Windows, which opens them for reading alone, or not at all. */
+const NO_FOLDER_FLUSH = new Set([...NO_FLUSH, "EPERM", "EACCES", "EBADF", "EISDIR"]);
+
+/** Code of the error after a change that was made: the disk could not say that it would survive a crash. */
+export const UNFLUSHED = "UNFLUSHED";
+
+const flushDescriptor = promisify(fsync);
+
+/** Waits until the disk holds the bytes of a file that is open for writing. */
+export async function flushHandle(handle: FileHandle): Promise<void> {
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!NO_FLUSH.includes(errorCode(error) ?? "")) throw error;
+  }
+}
+
+/** The same for the file at `path`, which must be writable: Windows flushes no other. */
+export async function flushFile(path: string): Promise<void> {
+  const handle = await open(path, "r+");
+  try {
+    await flushHandle(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Waits until the disk holds the entries of a folder, given by its path or open descriptor. Call it after a change of them.
+ *
+ * @throws Error with code {@link UNFLUSHED} where the disk fails: the change was made.
+ */
+export async function flushFolder(folder: string | number): Promise<void> {
+  try {
+    if (typeof folder === "number") return await flushDescriptor(folder);
+    const handle = await open(folder, "r");
+    await handle.sync().finally(() => handle.close());
+  } catch (cause) {
+    const code = errorCode(cause) ?? "unknown";
+    if (NO_FOLDER_FLUSH.has(code)) return;
+    throw Object.assign(new Error(`The folder could not be flushed (${code}).`, { cause }), { code: UNFLUSHED });
+  }
+}
+
+/** How long a rename waits in all, in milliseconds: a scanner or an indexer of Windows closes a file soon. */
+const PATIENCE_MS = [10, 20, 40, 80, 150, 300, 400];
+const HELD_OPEN = new Set(["EPERM", "EACCES", "EBUSY"]);
+
+/** `rename`, with patience where Windows refuses it because another program has one of the two files open. */
+export async function renameFile(
+  from: string,
+  to: string,
+  system = { platform: process.platform, rename },
+): Promise<void> {
+  for (const wait of system.platform === "win32" ? PATIENCE_MS : []) {
+    try {
+      return await system.rename(from, to);
+    } catch (error) {
+      if (!HELD_OPEN.has(errorCode(error) ?? "")) throw error;
+      await delay(wait);
+    }
+  }
+  await system.rename(from, to);
+}
+
+/** How disks say that they have no hard links; EISDIR is Windows' word for exFAT. */
+const NO_LINKS = new Set("EPERM EACCES EISDIR EINVAL ENOTSUP EOPNOTSUPP ENOSYS EMLINK EXDEV".split(" "));
+
+/** `link`: false where the disk has no hard links. Throws `EEXIST` when the name `to` is taken. */
+export async function linkFile(from: string, to: string, system = { link }): Promise<boolean> {
+  try {
+    await system.link(from, to);
+    return true;
+  } catch (error) {
+    if (!NO_LINKS.has(errorCode(error) ?? "")) throw error;
+    return false;
+  }
+}
+
 /** Writes `content` to `file` (mode 0600, folder 0700) so that a reader sees the old or the new content, never a part. */
 export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -49,136 +123,14 @@ export async function replaceFile(file: string, content: string | Uint8Array): P
   try {
     try {
       await handle.writeFile(content, "utf8");
-      await handle.sync();
+      await flushHandle(handle);
     } finally {
       await handle.close();
     }
-    await rename(temporary, file);
+    await renameFile(temporary, file);
   } catch (error) {
-    await unlink(temporary);
+    // The first error counts.
+    await unlink(temporary).catch(() => undefined);
     throw error;
-  }
-}
-
-/** How long a lock is believed in, and waited for. */
-export interface LockLimits {
-  /** A lock that is older was left by a crash. Default 10 s: changing a file takes milliseconds. */
-  readonly staleAfterMs?: number;
-  /** Default 15 s. */
-  readonly giveUpAfterMs?: number;
-  /** The setting that the lock file belongs to. Default `credentials`. */
-  readonly field?: string;
-}
-
-const RETRY_MS = 20;
-
-/**
- * Runs `work` while no other process (or other call in this one) does the same for this lock file, so that two
- * processes changing different parts of one file do not undo each other. A lock whose process is gone is taken over; that
- * of a process in another container or machine, which cannot be looked for, once it is too old.
- * All users of one lock file must give the same `limits`; without them the work may take 10 s.
- *
- * @throws SvcError `invalid_config` when the lock does not become free within 15 s, or `limits.giveUpAfterMs`; only its
- *   `cause` holds the path, since a model may read the rest
- */
-export async function withWriteLock<T>(lockFile: string, work: () => Promise<T>, limits: LockLimits = {}): Promise<T> {
-  await takeLock(lockFile, limits);
-  try {
-    return await work();
-  } finally {
-    await removeIfThere(lockFile);
-  }
-}
-
-async function takeLock(lockFile: string, limits: LockLimits): Promise<void> {
-  const { staleAfterMs = 10_000, giveUpAfterMs = 15_000, field = "credentials" } = limits;
-  const giveUpAt = performance.now() + giveUpAfterMs;
-  while (!(await createLock(lockFile))) {
-    if (await isStale(lockFile, staleAfterMs)) {
-      await removeStale(lockFile, staleAfterMs);
-    } else if (performance.now() > giveUpAt) {
-      throw new SvcError("invalid_config", `The files of "${field}" are locked by another process.`, {
-        field,
-        hint: "Wait for the other process to end. If there is none, delete the one among them whose name ends in .lock.",
-        cause: new Error(`${lockFile} is still there.`),
-      });
-    } else {
-      await delay(RETRY_MS);
-    }
-  }
-}
-
-async function createLock(lockFile: string): Promise<boolean> {
-  try {
-    const handle = await open(lockFile, "wx", 0o600);
-    try {
-      await handle.writeFile(`${process.pid} ${describePlace()}`);
-    } catch (error) {
-      await removeIfThere(lockFile);
-      throw error;
-    } finally {
-      await handle.close();
-    }
-    return true;
-  } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
-    throw error;
-  }
-}
-
-async function isStale(lockFile: string, staleAfterMs: number): Promise<boolean> {
-  try {
-    const [holder, { mtimeMs }] = await Promise.all([readFile(lockFile, "utf8"), stat(lockFile)]);
-    if (Date.now() - mtimeMs > staleAfterMs) return true;
-    const [, pid, place] = /^(\d+) (.+)$/s.exec(holder) ?? [];
-    return place === describePlace() && !isAlive(Number(pid));
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return false;
-    throw error;
-  }
-}
-
-/** Where a process id means the same process as here: a PID namespace of one run of a Linux, else a host. */
-function describePlace(): string {
-  try {
-    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;
-  } catch {
-    return hostname();
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !hasCode(error, "ESRCH");
-  }
-}
-
-/**
- * Of several processes that see the same stale lock, one at a time may remove it, and it checks again first: a
- * faster process may have put its own lock there.
- */
-async function removeStale(lockFile: string, staleAfterMs: number): Promise<void> {
-  const turn = `${lockFile}.stale`;
-  if (!(await createLock(turn))) {
-    // Left by a crash within the few lines below.
-    if (await isStale(turn, staleAfterMs)) await removeIfThere(turn);
-    await delay(RETRY_MS);
-    return;
-  }
-  try {
-    if (await isStale(lockFile, staleAfterMs)) await removeIfThere(lockFile);
-  } finally {
-    await removeIfThere(turn);
-  }
-}
-
-async function removeIfThere(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (!hasCode(error, "ENOENT")) throw error;
   }
 }

@@ -1,12 +1,14 @@
-/** True for an object that is neither null nor an array. */
+import { ExactNumber, parseExactly } from "./exact-number.ts";
+
+/** True for an object that is neither null, nor an array, nor an {@link ExactNumber}. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** The value of a JSON text; undefined for invalid JSON. */
+/** The value of a JSON text, numbers with all their digits; undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return undefined;
   }

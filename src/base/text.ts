@@ -38,6 +38,11 @@ export function cleanText(text: string | undefined, longest: number): string | n
   return [...plain].slice(0, longest).join("").trim() || null;
 }
 
+/** The text as one word of a POSIX shell, in single quotes. */
+export function quoteWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** A time in UTC as most programs write it: day, time, and a fraction of a second that counts. */
 const WRITTEN = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.0+|(\.\d{1,9}))?Z$/;
 
@@ -73,4 +78,16 @@ export function cutSnippet(text: string, words: readonly string[]): string {
   const from = Math.max(0, at - SNIPPET_LENGTH / 2);
   const cut = flat.slice(from, from + SNIPPET_LENGTH).toWellFormed();
   return `${from > 0 ? "…" : ""}${cut}${from + SNIPPET_LENGTH < flat.length ? "…" : ""}`;
+}
+
+/** True when a line of a text, one of those that do not match `except`, is not in another text as often. */
+export function losesLines(before: string, after: string, except: RegExp): boolean {
+  const counts = new Map<string, number>();
+  for (const line of after.split(/\r?\n/)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return before.split(/\r?\n/).some((line) => {
+    if (line.trim() === "" || except.test(line)) return false;
+    const left = counts.get(line) ?? 0;
+    counts.set(line, left - 1);
+    return left <= 0;
+  });
 }

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 
-/** This file's ending tells whether the sources or the built package run, which lie at different depths. */
-const PACKAGE = new URL(import.meta.url.endsWith(".ts") ? "../../package.json" : "../package.json", import.meta.url);
+/** The build writes the version in its place: a bundler that takes the package in has no such file beside it. */
+declare const SVC_VERSION: string | undefined;
 
 /** Version of this package. */
 export async function readVersion(): Promise<string> {
-  const text = await readFile(PACKAGE, "utf8");
+  if (typeof SVC_VERSION === "string") return SVC_VERSION;
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(text) as { version: string };
   return version;
 }
