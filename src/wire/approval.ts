@@ -30,6 +30,8 @@ export const approvalSchema = z.looseObject({
   decidedAt: z.string().nullish(),
   /** The owner's reason, or the reason why it is void. */
   reason: z.string().nullish(),
+  /** The arguments that run in place of those that were asked for, after a person has edited the call. */
+  editedArguments: z.record(z.string(), z.unknown()).nullish(),
 });
 export type Approval = z.infer<typeof approvalSchema>;
 

@@ -1,4 +1,4 @@
-/** The numbers of the document's "Limits" table; sizes in bytes, times in milliseconds. */
+/** The numbers of the document's "Limits" table, and its other constants; sizes in bytes, times in milliseconds. */
 
 /** `GET /api/tools` `limit`: default and maximum. */
 export const TOOL_PAGE = { default: 50, max: 200 } as const;
@@ -17,6 +17,9 @@ export const MAX_REQUEST_FILE_BYTES = 100 * 1024 * 1024;
 
 /** Lifetime of a bootstrap session. */
 export const BOOTSTRAP_LIFETIME_MS = 15 * 60 * 1000;
+
+/** Version of the interface that the API document describes ("Versioning" 1). */
+export const INTERFACE_VERSION = "1.0.0";
 
 /** Every live API key begins so ("Authentication" 2). */
 export const API_KEY_PREFIX = "svc_live_";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { callLevelSchema } from "./call-level.ts";
 import { fileAttachmentSchema } from "./file.ts";
 
 /** Canonical `error_code` values with a documented recovery; other values are tolerated on input. */
@@ -78,6 +79,7 @@ export const executionSummarySchema = z.looseObject({
     .lazy(() => heldApprovalSchema)
     .optional()
     .catch(undefined),
+  call_level: callLevelSchema,
 });
 export type ExecutionSummary = z.infer<typeof executionSummarySchema>;
 
@@ -103,6 +105,7 @@ export const toolErrorSchema = z.looseObject({
   retryable: z.boolean().nullish(),
   upload: uploadInstructionSchema.optional().catch(undefined),
   approval: heldApprovalSchema.optional().catch(undefined),
+  call_level: callLevelSchema,
 });
 export type ToolError = z.infer<typeof toolErrorSchema>;
 
@@ -130,6 +133,8 @@ export const toolExecuteRequestSchema = z.looseObject({
   arguments: z.record(z.string(), z.unknown()).optional(),
   connectionId: connectionIdSchema.optional(),
   confirmed: z.boolean().optional(),
+  /** Ours: the level that whoever confirmed the call was shown; a call that does more is not confirmed. Default: any. */
+  confirmed_level: z.string().optional(),
   files: z.array(fileAttachmentSchema).optional(),
 });
 export type ToolExecuteRequest = z.infer<typeof toolExecuteRequestSchema>;
@@ -140,6 +145,8 @@ export const canonicalExecuteRequestSchema = z.looseObject({
   action_id: z.string().min(1),
   input: z.record(z.string(), z.unknown()),
   confirm: z.boolean().optional(),
+  /** Ours, as in {@link toolExecuteRequestSchema}. */
+  confirmed_level: z.string().optional(),
   idempotency_key: z.string().optional(),
   /** Ours: the account to act on, where the description of the tool says so. Default: the default one. */
   connection_id: connectionIdSchema.optional(),

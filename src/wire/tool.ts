@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { toDoubles } from "../base/exact-number.ts";
 import { parseJson } from "../base/json.ts";
 
 /** A JSON Schema as it travels; its content is judged in the schema room, not here. */
@@ -8,13 +9,16 @@ export type JsonSchema = z.infer<typeof jsonSchemaSchema>;
 /** Characters of a schema sent as JSON text that are still read. */
 const MAX_SCHEMA_TEXT = 1024 * 1024;
 
-/** A schema where a service sends one: as an object, or as the JSON text of one, which is read here once. */
+/**
+ * A schema where a service sends one: as an object, or as the JSON text of one, which is read here once. Its bounds are plain
+ * numbers.
+ */
 export const sentSchemaSchema = z.preprocess(readSchemaText, jsonSchemaSchema.nullable()).optional();
 
 function readSchemaText(sent: unknown): unknown {
-  if (typeof sent !== "string" || sent.length > MAX_SCHEMA_TEXT) return sent;
+  if (typeof sent !== "string" || sent.length > MAX_SCHEMA_TEXT) return toDoubles(sent);
   const schema = parseJson(sent);
-  return schema === undefined ? sent : schema;
+  return schema === undefined ? sent : toDoubles(schema);
 }
 
 /** "Tool". `name` is null only on a truncation notice; `inputSchema` is complete only in a describe answer. */

@@ -1,4 +1,4 @@
-import type { Flow } from "./flow.ts";
+import type { Flow } from "../wire/flow.ts";
 import { toPlainText } from "./plain-text.ts";
 
 const CAUSES: Readonly<Record<string, string>> = {

@@ -20,8 +20,10 @@ export interface CardSpace {
 /** A card drawn for its space. */
 export interface CardRows {
   readonly rows: readonly string[];
-  /** False when a value is cut or left out; the rows then say how much is missing. */
+  /** False when anything is cut or left out; the rows then say what and how much. */
   readonly isWhole: boolean;
+  /** False when a fact about this call is cut: whoever sees only this card has not seen the call. */
+  readonly isComplete: boolean;
 }
 
 const LABEL = 9;
@@ -48,7 +50,8 @@ export function layOutFacts(facts: readonly CardFact[], { columns, rows }: CardS
   const named = `[left out: ${names}]`;
   const note = leftOut.length === 0 ? [] : [named.length <= columns ? named : `[left out: ${leftOut.length} labels]`];
   const fitted = fitValues(kept.flat(), rows - note.length);
-  return { rows: [...fitted.rows, ...note], isWhole: fitted.isWhole && note.length === 0 };
+  const { isComplete } = fitted;
+  return { rows: [...fitted.rows, ...note], isComplete, isWhole: isComplete && note.length === 0 };
 }
 
 /**
@@ -71,16 +74,17 @@ function leaveOutBoilerplate(facts: readonly Value[][], rows: number): Value[][]
   return kept;
 }
 
-function fitValues(values: readonly Value[], rows: number): CardRows {
+function fitValues(values: readonly Value[], rows: number): Omit<CardRows, "isWhole"> {
   const total = values.reduce((sum, value) => sum + value.rows.length, 0);
-  if (total <= rows) return { rows: values.flatMap((value, index) => draw(value, values[index - 1])), isWhole: true };
+  if (total <= rows)
+    return { rows: values.flatMap((value, index) => draw(value, values[index - 1])), isComplete: true };
   const shown = takeFitting(values, rows);
   const rest = values.slice(shown.length);
   const most = findMostRows(shown, rows - (rest.length === 0 ? 0 : 1));
   const drawn = shown.flatMap((value, index) => draw(cutValue(value, most), shown[index - 1]));
   if (rest.length > 0)
     drawn.push(`[cut: ${rest.length} more, ${countCharacters(rest.flatMap(({ rows }) => rows))} characters]`);
-  return { rows: drawn, isWhole: false };
+  return { rows: drawn, isComplete: false };
 }
 
 /** All when the begin of each fits; else the first ones, with a row left to count the others. */
