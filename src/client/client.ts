@@ -86,7 +86,11 @@ export class SvcClient {
 
   /** `GET /api/tools/search`. */
   searchTools({ query, integration, limit }: tools.ToolSearchQuery, options?: CallOptions): Promise<tools.ToolSearch> {
-    return this.#get(tools.toolSearchSchema, "/api/tools/search", options, { query, integration, limit });
+    return this.#get(tools.toolSearchSchema, "/api/tools/search", options, {
+      query,
+      integration,
+      limit: capLimit(limit, TOOL_PAGE.max),
+    });
   }
 
   /** `GET /api/tools/{name}`: with the complete schema. Unknown: `service_failure` with status 404. */

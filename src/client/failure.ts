@@ -1,4 +1,4 @@
-import { errorCode } from "../base/disk.ts";
+import { errorCode } from "../base/error-code.ts";
 import { isSvcError, SvcError, type SvcErrorCode, type SvcErrorOptions } from "../errors.ts";
 import { redact } from "./redact.ts";
 

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { parseExactly } from "../base/exact-number.ts";
 import { shortenText } from "../base/text.ts";
 import { RequestStopped } from "./failure.ts";
 import { redact } from "./redact.ts";
@@ -59,12 +60,12 @@ function findStringEnd(text: string, start: number): number {
 }
 
 function hideSecrets(text: string, secrets: readonly string[]): unknown {
-  const json: unknown = JSON.parse(text);
+  const json: unknown = parseExactly(text);
   const plain = CODED_LETTER.test(text) ? JSON.stringify(json) : text;
   const hidden = secrets
     .filter(({ length }) => length >= MIN_SECRET)
     .reduce((clean, secret) => clean.replaceAll(secret, HIDDEN), plain);
-  return hidden === plain ? json : JSON.parse(hidden);
+  return hidden === plain ? json : parseExactly(hidden);
 }
 
 function makeExcerpt(bytes: Uint8Array, secrets: readonly string[]): string {

@@ -1,8 +1,9 @@
-import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { errorCode, withWriteLock } from "../base/disk.ts";
+import { renameFile } from "../base/disk.ts";
+import { errorCode } from "../base/error-code.ts";
 import { parseJson } from "../base/json.ts";
+import { withWriteLock } from "../base/write-lock.ts";
 import { spellAddress } from "../client/base-url.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import { keyScopesSchema } from "../wire/key-scopes.ts";
@@ -108,7 +109,7 @@ export function openCredentialFile(
   };
   const moveAside = async (): Promise<string> => {
     const aside = `${path}.corrupt-${new Date(now()).toISOString().replace(/[:.]/g, "-")}`;
-    await rename(path, aside);
+    await renameFile(path, aside);
     return aside;
   };
   const change = async <T>(work: () => Promise<T>): Promise<T> => {

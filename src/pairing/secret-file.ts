@@ -1,7 +1,9 @@
 import { constants } from "node:fs";
 import { chmod, type FileHandle, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { errorCode, hasCode, replaceFile } from "../base/disk.ts";
+import { flushFolder, replaceFile } from "../base/disk.ts";
+import { errorCode, hasCode } from "../base/error-code.ts";
+import { quoteWord } from "../base/text.ts";
 import { SvcError } from "../errors.ts";
 
 const MAX_BYTES = 64 * 1024;
@@ -26,7 +28,7 @@ export async function readSecretFile(path: string, uid: number | undefined): Pro
       throw refuse(path, "belongs to another user", "Move it away and pair this device again.");
     }
     if (uid !== undefined && (stats.mode & 0o077) !== 0) {
-      throw refuse(path, "is open to other users of this machine", `Run: chmod 600 ${quote(path)}`);
+      throw refuse(path, "is open to other users of this machine", `Run: chmod 600 ${quoteWord(path)}`);
     }
     if (stats.size > MAX_BYTES) throw refuse(path, "is far too large", "Move it away and pair this device again.");
     return await handle.readFile("utf8");
@@ -44,18 +46,7 @@ export async function writeSecretFile(path: string, text: string): Promise<void>
   await prepareFolder(folder);
   await removeLeftovers(path);
   await replaceFile(path, text);
-  await syncFolder(folder);
-}
-
-/** Waits until the folder's entries are on disk. Windows cannot open a folder; a rename is durable enough there. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await flushFolder(folder);
 }
 
 /** Deletes a secret file, or the link in its place; nothing happens when there is none. */
@@ -66,7 +57,7 @@ export async function deleteSecretFile(path: string): Promise<void> {
     if (hasCode(error, "ENOENT")) return;
     throw error;
   }
-  await syncFolder(dirname(path));
+  await flushFolder(dirname(path));
 }
 
 /** Creates the folder with mode 0700; removes write permission of others from an existing one. */
@@ -95,10 +86,6 @@ async function removeLeftovers(path: string): Promise<void> {
       await unlink(join(folder, name));
     }
   }
-}
-
-function quote(path: string): string {
-  return `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function refuse(path: string, reason: string, hint: string): SvcError {

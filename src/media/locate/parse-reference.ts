@@ -1,3 +1,4 @@
+import { isReservedOnWindows } from "../../base/windows-names.ts";
 import type { MediaRefusalCode } from "../media-refusal.ts";
 import { foldName, isDeniedName } from "../open/denied-names.ts";
 import type { MediaRoot, MediaRoots } from "../open/roots.ts";
@@ -95,21 +96,22 @@ function parseMediaRef(rest: string, scope: Scope): ParsedReference {
   if (name === "." || name === "..") return refuse("bad_media_ref");
   const code = judgeComponents([name], scope);
   if (code !== undefined) return refuse(code);
-  const places = scope.list.flatMap((root) => placesInInbound(root, [name]));
+  const places = scope.list.flatMap((root) => placesInInbound(root, [name], scope));
   return places.length === 0 ? refuse("outside_roots") : { ok: true, places };
 }
 
 /** A root for one named file holds nothing else, one with areas nothing outside them. */
-function mayReach({ only, areas }: MediaRoot, components: readonly string[]): boolean {
-  if (only !== undefined) return components.length === 1 && components[0] === only;
+function mayReach({ only, areas }: MediaRoot, components: readonly string[], platform: NodeJS.Platform): boolean {
+  const fold = platform === "win32" || platform === "darwin" ? foldName : (name: string) => name;
+  if (only !== undefined) return components.length === 1 && fold(components[0] ?? "") === fold(only);
   return areas === undefined || areas.some((area) => area === components[0]);
 }
 
 /** Files received by the runtime: below `inbound` of a root, or a root of that name itself. */
-function placesInInbound(root: MediaRoot, name: readonly string[]): PlaceBelowRoot[] {
+function placesInInbound(root: MediaRoot, name: readonly string[], { platform }: Scope): PlaceBelowRoot[] {
   const below = { root, components: ["inbound", ...name] };
   const places = /[\\/]inbound$/.test(root.canonical) ? [{ root, components: name }, below] : [below];
-  return places.filter(({ components }) => mayReach(root, components));
+  return places.filter(({ components }) => mayReach(root, components, platform));
 }
 
 function decode(text: string): string | undefined {
@@ -122,16 +124,22 @@ function decode(text: string): string | undefined {
 
 function parsePath(text: string, scope: Scope): ParsedReference {
   if (text.startsWith("~")) {
-    if (text !== "~" && !text.startsWith("~/")) return refuse("other_user_home");
+    const isOwn = text === "~" || text.startsWith("~/") || (scope.platform === "win32" && text.startsWith("~\\"));
+    if (!isOwn) return refuse("other_user_home");
     return parsePath(scope.home + text.slice(1), scope);
   }
   const split = splitPath(text, scope.platform);
-  if (typeof split === "string") return refuse(split);
+  if (typeof split === "string") {
+    // A runtime in a Linux container names its own paths, also to Windows.
+    const foreign = scope.platform === "win32" && /^\/[^/]/.test(text) ? text.split("/").filter(Boolean) : [];
+    const received = placesOfOriginal(foreign, false, scope);
+    return received.length > 0 ? finish(received, scope) : refuse(split);
+  }
   if (split.volume === undefined) return parseRelative(split.components, scope);
   if (split.components.includes("..")) return refuse("dotdot");
   const places = scope.list.flatMap((root) => {
     const components = below(root, text, scope.platform);
-    return components === undefined || !mayReach(root, components) ? [] : [{ root, components }];
+    return components === undefined || !mayReach(root, components, scope.platform) ? [] : [{ root, components }];
   });
   const all = places.length > 0 ? places : placesOfOriginal(split.components, false, scope);
   if (all.length === 0) return refuse("outside_roots");
@@ -149,7 +157,9 @@ function parseRelative(components: readonly string[], scope: Scope): ParsedRefer
 function placesOfOriginal(components: readonly string[], isRelative: boolean, scope: Scope): PlaceBelowRoot[] {
   const name = receivedOriginal(components, isRelative);
   if (name === undefined) return [];
-  return scope.list.flatMap((root) => placesInInbound(root, name).map((place) => ({ ...place, isOriginal: true })));
+  return scope.list.flatMap((root) =>
+    placesInInbound(root, name, scope).map((place) => ({ ...place, isOriginal: true })),
+  );
 }
 
 function finish(places: readonly PlaceBelowRoot[], scope: Scope): ParsedReference {
@@ -183,11 +193,6 @@ function judgeComponents(components: readonly string[], scope: Scope): MediaRefu
   if (components.some((name) => foldName(name).startsWith("."))) return "hidden_component";
   if (components.some(isDeniedName)) return "denied_name";
   return scope.platform === "win32" && components.some(isReservedOnWindows) ? "reserved_name" : undefined;
-}
-
-/** Device names, alternate streams, and trailing dots or blanks, which Windows drops. */
-function isReservedOnWindows(name: string): boolean {
-  return /[<>:"|?*]|[. ]$/.test(name) || /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\.|$)/i.test(name);
 }
 
 function refuse(code: MediaRefusalCode): ParsedReference {

@@ -1,9 +1,10 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { errorCode } from "../../base/disk.ts";
+import { errorCode, hasCode } from "../../base/error-code.ts";
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import type { MediaRefusalCode } from "../media-refusal.ts";
+import { foldName } from "./denied-names.ts";
 import { O_PATH, type OpenMode } from "./roots.ts";
 
 /** A regular file with one name, opened for reading, or the reason against it. */
@@ -52,7 +53,7 @@ export async function openByWalk(anchor: FileHandle, components: readonly string
   try {
     let at = anchor;
     for (const name of components) {
-      at = await open(`/proc/self/fd/${at.fd}/${name}`, NAME_ONLY);
+      at = await openEntry(at, name);
       held.push(at);
       if (held.length === components.length) break;
       const refused = await judgeFolder(at);
@@ -67,6 +68,20 @@ export async function openByWalk(anchor: FileHandle, components: readonly string
   } finally {
     await Promise.all(held.map((handle) => handle.close()));
   }
+}
+
+/** Another system may have stored the name in the other normal form of Unicode. */
+async function openEntry(folder: FileHandle, name: string): Promise<FileHandle> {
+  const others = ["NFC", "NFD"].map((form) => name.normalize(form)).filter((other) => other !== name);
+  const openAs = (one: string) => open(`/proc/self/fd/${folder.fd}/${one}`, NAME_ONLY);
+  return openAs(name).catch(async (error: unknown) => {
+    if (!hasCode(error, "ENOENT")) throw error;
+    for (const other of others) {
+      const found = await openAs(other).catch(() => undefined);
+      if (found !== undefined) return found;
+    }
+    throw error;
+  });
 }
 
 async function judgeFolder(folder: FileHandle): Promise<MediaRefusalCode | undefined> {
@@ -148,6 +163,7 @@ async function judgeIdentity(
   const same = [before, now].every((seen) => seen.dev === opened.dev && seen.ino === opened.ino);
   if (!same) return "changed_while_reading";
   const real = await realpath(target);
-  const equal = mode === "windows" ? real.toLowerCase() === target.toLowerCase() : real === target;
+  // Windows and macOS know a name in other case or another form of Unicode as the same one.
+  const equal = mode === "identity" ? real === target : foldName(real) === foldName(target);
   return equal ? undefined : "symlink";
 }

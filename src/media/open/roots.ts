@@ -3,7 +3,7 @@ import { access, type FileHandle, mkdir, open, readdir, readlink, realpath, stat
 import { homedir } from "node:os";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { errorCode } from "../../base/disk.ts";
+import { errorCode } from "../../base/error-code.ts";
 import { isSvcError, SvcError } from "../../errors.ts";
 import { findSecretEntry, isDeniedName, SERVICE_FILES } from "./denied-names.ts";
 
@@ -117,7 +117,8 @@ async function openNamedFile(file: string, home: string, mode: OpenMode): Promis
 }
 
 function expand(folder: string, home: string): string {
-  const expanded = folder === "~" || folder.startsWith("~/") ? path.join(home, folder.slice(1)) : folder;
+  const isHome = /^~(?:\/|$)/.test(folder) || (path.sep === "\\" && folder.startsWith("~\\"));
+  const expanded = isHome ? path.join(home, folder.slice(1)) : folder;
   if (folder.includes("\0") || !path.isAbsolute(expanded)) throw badRoot(folder, "it is not an absolute path");
   return path.resolve(expanded);
 }
@@ -153,7 +154,7 @@ interface RootRules {
   readonly privateFolders: readonly PrivateFolder[];
 }
 
-/** Refused with everything below them. */
+/** Refused with everything below them. Those of Windows: {@link isOfWindows}. */
 const SYSTEM_TREES =
   "/proc /sys /etc /boot /usr /bin /sbin /lib /lib32 /lib64 /var/log /var/spool /System /Library /private/etc".split(
     " ",
@@ -175,12 +176,28 @@ async function refuseUnsafeRoot(folder: string, resolved: string, rules: RootRul
   for (const home of await spellings(rules.home)) {
     if (isSameOrBelow(home, resolved)) throw badRoot(folder, "it contains the home folder");
   }
-  if (SYSTEM_FOLDERS.includes(resolved) || SYSTEM_TREES.some((tree) => isSameOrBelow(resolved, tree))) {
+  if (
+    SYSTEM_FOLDERS.includes(resolved) ||
+    SYSTEM_TREES.some((tree) => isSameOrBelow(resolved, tree)) ||
+    isOfWindows(resolved, rules.home)
+  ) {
     throw badRoot(folder, "it belongs to the operating system");
   }
   if (resolved.split(path.sep).some(isDeniedName)) throw badRoot(folder, "folders like this hold secrets");
   if (await isInService(resolved)) throw badRoot(folder, "it lies in the data folder of a service");
   for (const one of rules.privateFolders) await refusePrivate(folder, resolved, one);
+}
+
+/** Folders of Windows and of its programs, and what programs keep in the profile: `AppData` but for temporary files. */
+export function isOfWindows(folder: string, home: string, platform: NodeJS.Platform = process.platform): boolean {
+  if (platform !== "win32") return false;
+  const { sep, parse, join } = path.win32;
+  const here = folder.toLowerCase();
+  const isBelow = (tree: string) => here === tree.toLowerCase() || here.startsWith(`${tree.toLowerCase()}${sep}`);
+  const { root } = parse(folder);
+  const trees = ["Windows", "Program Files", "Program Files (x86)", "ProgramData"].map((name) => join(root, name));
+  const data = join(home, "AppData");
+  return trees.some(isBelow) || (isBelow(data) && !isBelow(join(data, "Local", "Temp")));
 }
 
 /** True below a folder that holds the database or the key of a service. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createMd5 } from "../../base/hash.ts";
-import { getAt, getOwn } from "../../base/json.ts";
+import { cloneJson, getAt, getOwn } from "../../base/json.ts";
 import { SvcError } from "../../errors.ts";
 import { MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
 import { cleanFileName, dropReceivedId } from "../locate/classify-reference.ts";
@@ -198,7 +198,7 @@ export function fillFileArguments(
   args: Readonly<Record<string, unknown>>,
   files: readonly InspectedFile[],
 ): Record<string, unknown> {
-  const copy = structuredClone(args);
+  const copy = cloneJson(args) as typeof args;
   for (const { path, name, mimetype, pointer } of files) {
     const key = path.at(-1);
     const holder = getAt(copy, path.slice(0, -1));

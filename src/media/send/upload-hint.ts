@@ -1,7 +1,9 @@
+import { quoteWord } from "../../base/text.ts";
 import { isLoopbackHost } from "../../client/base-url.ts";
-
 import type { UploadInstruction } from "../../wire/execution.ts";
 import { INGEST_PATH } from "../../wire/file.ts";
+import { MAX_HINT_CHARACTERS } from "./redact-hint.ts";
+import { findFormOption } from "./upload-form.ts";
 
 /** One upload as it will be sent; holds a single-use token, so show it to nobody. */
 export interface UploadPlan {
@@ -11,6 +13,8 @@ export interface UploadPlan {
   readonly headers: Readonly<Record<string, string>>;
   /** Largest file the token is good for, if the service names a limit. */
   readonly maxBytes?: number;
+  /** Name of the part of a form that the file is sent in; undefined where the body is the file. */
+  readonly part?: string | undefined;
 }
 
 /** A plan, or one plain reason why the instruction is not followed; the reason holds no token. */
@@ -35,8 +39,6 @@ interface UploadRequest {
   readonly headers: readonly string[];
 }
 
-/** Hints longer than this are refused, and cut before a person or model sees them. Characters. */
-const MAX_HINT_CHARACTERS = 16 * 1024;
 /** More than one command is refused anyway; this bounds the work of reading them. */
 const MAX_COMMANDS = 20;
 
@@ -100,23 +102,28 @@ function findCommands(hint: string): string[] {
 function readCommand(command: string, reference: string, base: URL): UploadReading {
   if (!/^curl[ \t]/.test(command)) return refuse("it is not a plain curl command");
   const joined = command.slice("curl".length).replace(/\\\r?\n/g, " ");
-  const file = spellFile(reference).find(({ text }) => joined.includes(text));
+  const form = findFormOption(joined, reference, quote);
+  const file = form ?? spellFile(reference).find(({ text }) => joined.includes(text));
   if (file === undefined) return refuse("it is for another file");
   // The rest may name no other file: ITEM has no option for one.
   const at = joined.indexOf(file.text);
   const after = joined.slice(at + file.text.length);
   if (!/^\s|^$/.test(after)) return refuse("it is for another file");
   const request = readItems(`${joined.slice(0, at)}${after}`.trim());
-  return request === undefined ? refuse("it is more than a plain upload") : judge(request, file.method, base);
+  if (request === undefined) return refuse("it is more than a plain upload");
+  if (form === undefined) return judge(request, "method" in file ? file.method : "POST", base);
+  const reading = judge(request, "POST", base);
+  if (reading.ok && reading.plan.method !== "POST") return refuse("a form must be posted");
+  return reading.ok ? { ok: true, plan: { ...reading.plan, part: form.part } } : reading;
+}
+
+/** A word as a shell takes it: in quotes, or with escapes. */
+function quote(text: string): string[] {
+  return [quoteWord(text), `"${text.replaceAll(/["\\$`]/g, "\\$&")}"`, text.replaceAll(/[^\w./:=@-]/g, "\\$&")];
 }
 
 /** Every spelling of the option that names the file: in quotes, with escapes, or with the `@` before the quotes. */
 function spellFile(reference: string): { text: string; method: "POST" | "PUT" }[] {
-  const quote = (text: string) => [
-    `'${text.replaceAll("'", "'\\''")}'`,
-    `"${text.replaceAll(/["\\$`]/g, "\\$&")}"`,
-    text.replaceAll(/[^\w./:=@-]/g, "\\$&"),
-  ];
   const data = [...quote(`@${reference}`), ...quote(reference).map((text) => `@${text}`)];
   const paths = quote(reference);
   return [
@@ -200,45 +207,4 @@ function judgeTokens(url: URL, headers: ReadonlyMap<string, string>): string | u
 
 function refuse(reason: string): UploadReading {
   return { ok: false, reason };
-}
-
-const COMMAND = "[upload command]";
-const MASK = "[hidden]";
-
-const SECRETS: readonly (readonly [RegExp, string])[] = [
-  // A quoted value keeps its quotes, whatever stands between them.
-  [
-    /\b([\w-]*(?:token|secret|key|passw|auth|sig|signature|bearer|jwt|credential)[\w-]*["'`]?\s*[=:]\s*)(["'`])(?:(?!\2).)*\2?/gis,
-    `$1$2${MASK}$2`,
-  ],
-  [/\beyJ[\w-]{8,}(?:\.[\w-]+)*/g, MASK],
-  [/\b(Bearer|Token)\s+[^\s"'`\\]+/gi, `$1 ${MASK}`],
-  [/\b(x-(?:svc-upload|upload|ingest)-token\s*:\s*)[^\s"'`\\]+/gi, `$1${MASK}`],
-  [/((?:^|[?&\s"'`])(?:token|sig|signature|key)=)[^&\s"'`\\]+/gim, `$1${MASK}`],
-];
-
-/** Beside a command: variables a shell would put into it, and long words with letters and digits. */
-const BESIDE_COMMANDS: readonly (readonly [RegExp, string])[] = [
-  [/((?:^|[\s;&|(])(?:\$env:)?[A-Za-z_]\w*\s?=\s?)("[^"]*"?|'[^']*'?|[^\s;&|]+)/g, `$1${MASK}`],
-  [/(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{16,}/g, MASK],
-];
-
-/** A line with the lines a `\` joins to it. */
-const WHOLE_LINE = /(?:\\\r?\n|[^\n])+/g;
-const PROGRAM = /(?<![\w./-])(?:[\w./]*\/)?(?:curl|wget|Invoke-WebRequest|iwr)(?:\.exe)?[ \t]/i;
-
-/**
- * Takes upload commands and tokens out of a hint, before `redact` takes out other secrets. Cut at
- * {@link MAX_HINT_CHARACTERS}.
- */
-export function redactHint(long: string): string {
-  let hasCommand = false;
-  const text = long.slice(0, MAX_HINT_CHARACTERS).replace(WHOLE_LINE, (line) => {
-    const { index } = PROGRAM.exec(line) ?? {};
-    if (index === undefined || !/-\w|https?:/i.test(line.slice(index))) return line;
-    hasCommand = true;
-    return line.slice(0, index) + COMMAND;
-  });
-  const patterns = hasCommand ? [...BESIDE_COMMANDS, ...SECRETS] : SECRETS;
-  return patterns.reduce((out, [pattern, mask]) => out.replace(pattern, mask), text);
 }

@@ -1,4 +1,5 @@
 import { type Schema, Validator } from "@cfworker/json-schema";
+import { toDoubles } from "../../base/exact-number.ts";
 import { isRecord } from "../../base/json.ts";
 import { within } from "../../base/within.ts";
 import type { JsonSchema } from "../json-schema.ts";
@@ -59,11 +60,12 @@ export function createChecker(schema: JsonSchema): ArgumentChecker {
   return {
     check(args, onFirst) {
       try {
-        const { valid, errors } = first.validate(args);
+        const shown = toDoubles(args);
+        const { valid, errors } = first.validate(shown);
         if (valid) return { verdict: "valid" };
         onFirst?.(errors);
         all ??= new Validator(schema as Schema, "2020-12", false);
-        return { verdict: "invalid", errors: listAll(all, args) ?? errors };
+        return { verdict: "invalid", errors: listAll(all, shown) ?? errors };
       } catch (error) {
         return { verdict: "unknown", why: explainThrown(error) };
       }

@@ -27,7 +27,7 @@ const known = { whole: new WeakMap<object, StrictSchema>(), open: new WeakMap<ob
 
 /**
  * Checks arguments for the side that answers for them: formats count, a file field takes any object, and a schema that
- * cannot be read in full is refused. Up to 100 problems are told.
+ * cannot be read in full is refused; a reference that leads nowhere accepts anything. Up to 100 problems are told.
  *
  * @param options `limitsMs`: how long each try may take, default 250, then 1,000; `isWhole`: the schema is of this program
  *   and taken at its word for files and long lists, too

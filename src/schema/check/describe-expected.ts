@@ -1,3 +1,4 @@
+import { ExactNumber } from "../../base/exact-number.ts";
 import { getOwn, isRecord } from "../../base/json.ts";
 import { shortenText } from "../../base/text.ts";
 import { type JsonSchema, readTypes } from "../json-schema.ts";
@@ -87,6 +88,7 @@ export function showValue(value: unknown, path: ValuePath): string {
     return `string${length} ${showLiteral(value, path)}`;
   }
   if (Array.isArray(value)) return `array ${showLiteral(value, path)}`;
+  if (value instanceof ExactNumber) return `number ${showLiteral(value, path)}`;
   return `${typeof value} ${showLiteral(value, path)}`;
 }
 
@@ -101,7 +103,7 @@ function shorten(value: unknown, path: ValuePath, depth: number): unknown {
   if (isSecret(value, path)) return "(hidden)";
   if (typeof value === "string") return shortenText(value, MAX_SHOWN);
   if (typeof value === "bigint") return `${value}`;
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
   if (depth > 3) return Array.isArray(value) ? [] : {};
   if (Array.isArray(value)) {
     return value.slice(0, MAX_KEYS).map((item, index) => shorten(item, [...path, index], depth + 1));

@@ -167,14 +167,19 @@ function readExamples(node: Source): unknown[] {
 function copyValueLimits(node: Source, shown: SchemaDraft): void {
   for (const keyword of LIMITS) if (isCount(node[keyword])) shown[keyword] = node[keyword];
   for (const [keyword, exclusive] of NUMBER_LIMITS) {
-    if (Number.isFinite(node[keyword])) shown[node[exclusive] === true ? exclusive : keyword] = node[keyword];
-    if (Number.isFinite(node[exclusive])) shown[exclusive] = node[exclusive];
+    if (isBound(node[keyword])) shown[node[exclusive] === true ? exclusive : keyword] = node[keyword];
+    if (isBound(node[exclusive])) shown[exclusive] = node[exclusive];
   }
-  if (Number.isFinite(node.multipleOf) && Number(node.multipleOf) > 0) shown.multipleOf = node.multipleOf;
+  if (isBound(node.multipleOf) && node.multipleOf > 0) shown.multipleOf = node.multipleOf;
   if (node.uniqueItems === true) shown.uniqueItems = true;
   if (typeof node.pattern === "string" && node.pattern.length <= MAX_DESCRIPTION && compiles(node.pattern)) {
     shown.pattern = node.pattern;
   }
+}
+
+/** A bound that providers can read: none of them takes a number that 64 bits do not hold. */
+function isBound(value: unknown): value is number {
+  return Number.isFinite(value) && Math.abs(Number(value)) < 2 ** 63;
 }
 
 function copyObject(node: Source, shown: SchemaDraft, place: ProjectionPlace, projection: Projection): void {

@@ -42,6 +42,8 @@ const SMALLER: readonly Extent[] = [
   { ...WHOLE, maxDepth: 4, maxNodes: 300, maxText: 80 },
 ];
 const LEAST: Extent = { ...WHOLE, maxDepth: 3, maxNodes: 200, maxText: 80 };
+/** For one whose nodes are long themselves, as those that Google is shown for any value. */
+const FEW: Extent = { ...LEAST, maxNodes: 64 };
 /** Limits for a schema that is still too large then. */
 const FEW_VALUES: TextLimits = { maxText: 80, maxValues: 20 };
 
@@ -119,9 +121,9 @@ function projectWithinSize(
     projected = write({ ...whole, schema: trimTexts(whole.schema, smaller) });
     if (projected.text.length <= MAX_SIZE) break;
   }
-  if (projected.text.length > MAX_SIZE) {
-    projected = write({ ...projected, schema: trimTexts(projected.schema, FEW_VALUES) });
-  }
+  const shorten = (whole: ProjectedSchema) => write({ ...whole, schema: trimTexts(whole.schema, FEW_VALUES) });
+  if (projected.text.length > MAX_SIZE) projected = shorten(projected);
+  if (projected.text.length > MAX_SIZE) projected = shorten(project(inputSchema, profile, FEW));
   return { ...projected, notes: [...projected.notes, "Shortened: not all of the schema is shown."] };
 }
 
@@ -142,6 +144,8 @@ function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, e
   };
   const full = projectRoot(inputSchema, projection);
   const schema = profile === "gemini" ? shapeForGemini(full) : full;
+  // The root has a list of properties, also where Google takes no empty one below it.
+  schema.properties ??= {};
   const renamed = projection.hasIllegalKey ? renameKeys(schema, reserved) : [];
   const notes = [...projection.notes];
   if (projection.dropped.size > 0) notes.push(`Not shown: ${[...projection.dropped].join(", ")}.`);

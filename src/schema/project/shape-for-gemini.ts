@@ -47,23 +47,37 @@ export function shapeForGemini(node: Source): SchemaDraft {
   shapeValues(node, shaped);
   if (isRecord(node.properties)) shapeProperties(node.properties, shaped);
   if (isRecord(node.items)) shaped.items = shapeForGemini(node.items);
-  return Array.isArray(node.anyOf) ? shapeUnion(node.anyOf.filter(isRecord), shaped) : shaped;
+  else if (shaped.type === "array") shaped.items = { anyOf: ANY };
+  if (Array.isArray(node.anyOf)) return shapeUnion(node.anyOf.filter(isRecord), shaped);
+  return shaped.type === undefined ? { ...shaped, anyOf: ANY } : shaped;
 }
+
+/** Google takes no node without a type: any value is one of these. */
+const ANY_ITEM = [{ type: "string" }, { type: "number" }, { type: "boolean" }, { type: "object" }] as const;
+const ANY = [...ANY_ITEM, { type: "array", items: { anyOf: ANY_ITEM } }] as const;
+
+/** Keywords that are said of values of one type, with that type. */
+const SAID_OF: readonly (readonly [string, readonly string[]])[] = [
+  ["object", ["properties", "additionalProperties", "required", "minProperties", "maxProperties"]],
+  ["array", ["items", "minItems", "maxItems", "uniqueItems"]],
+  ["string", ["pattern", "minLength", "maxLength", "format"]],
+  ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
+];
 
 function inferType(node: Source, isNull: boolean): string | undefined {
   if (isNull) return "string";
   if (node.anyOf !== undefined) return undefined;
-  if (node.properties !== undefined) return "object";
-  return node.items === undefined ? undefined : "array";
+  return SAID_OF.find(([, keywords]) => keywords.some((keyword) => node[keyword] !== undefined))?.[0];
 }
 
 function shapeProperties(properties: Source, shaped: SchemaDraft): void {
   const copy: SchemaDraft = {};
   for (const key of Object.keys(properties)) {
     const property = properties[key];
-    setOwn(copy, key, isRecord(property) ? shapeForGemini(property) : {});
+    setOwn(copy, key, shapeForGemini(isRecord(property) ? property : {}));
   }
-  shaped.properties = copy;
+  // Google refuses an object whose list of properties is empty.
+  if (Object.keys(copy).length > 0) shaped.properties = copy;
 }
 
 function sayInWords(node: Source, shaped: SchemaDraft): void {
@@ -101,7 +115,9 @@ function shapeValues(node: Source, shaped: SchemaDraft): void {
 
 /** Google reads only the description beside `anyOf`, so other keywords move into the branches. */
 function shapeUnion(branches: readonly Source[], outer: SchemaDraft): SchemaDraft {
-  const concrete = branches.filter((branch) => branch.type !== "null").map(shapeForGemini);
+  const { type } = outer;
+  const shape = (branch: Source) => shapeForGemini(branch.anyOf === undefined && type ? { type, ...branch } : branch);
+  const concrete = branches.filter((branch) => branch.type !== "null").map(shape);
   const { description, nullable, default: _, ...beside } = outer;
   const around: SchemaDraft = {};
   if (description !== undefined) around.description = description;
@@ -115,7 +131,7 @@ function shapeUnion(branches: readonly Source[], outer: SchemaDraft): SchemaDraf
 function joinBranch(beside: SchemaDraft, branch: SchemaDraft): SchemaDraft {
   const joined: SchemaDraft = { ...beside, ...branch };
   if (isRecord(beside.properties) && isRecord(branch.properties)) {
-    const own = Object.entries(branch.properties).filter(([, node]) => isRecord(node) && Object.keys(node).length > 0);
+    const own = Object.entries(branch.properties).filter(([, node]) => isRecord(node) && node.anyOf !== ANY);
     joined.properties = { ...branch.properties, ...beside.properties, ...Object.fromEntries(own) };
   }
   if (Array.isArray(beside.required) && Array.isArray(branch.required)) {

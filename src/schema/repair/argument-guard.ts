@@ -1,3 +1,4 @@
+import { ExactNumber, parseExactly } from "../../base/exact-number.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
 import { type ArgumentChecker, type CheckError, createChecker, measureSize } from "../check/check-arguments.ts";
 import { showValue } from "../check/describe-expected.ts";
@@ -89,7 +90,7 @@ function readRoot(given: unknown): Root | GuardResult {
       value = parseJson(value);
     }
     if (!isRecord(value)) return refuse("object", showValue(given, []));
-    const plain: unknown = isPlain(value) ? value : JSON.parse(JSON.stringify(value));
+    const plain: unknown = isPlain(value) ? value : parseExactly(JSON.stringify(value));
     if (isRecord(plain)) return { args: value, plain, repairs: value === given ? [] : [note] };
   } catch (error) {
     // Nested too deeply to be judged here.
@@ -115,6 +116,7 @@ function isPlain(args: unknown): boolean {
 }
 
 function isPlainValue(value: unknown): boolean {
+  if (value instanceof ExactNumber) return true;
   if (typeof value !== "object" || value === null) {
     return value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
   }

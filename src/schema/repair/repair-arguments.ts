@@ -1,3 +1,4 @@
+import { ExactNumber } from "../../base/exact-number.ts";
 import { cloneJson, getAt, isRecord, parseJson, setOwn } from "../../base/json.ts";
 import type { CheckError, CheckResult } from "../check/check-arguments.ts";
 import { showLiteral } from "../check/describe-expected.ts";
@@ -167,7 +168,7 @@ function readWanted(value: unknown, errors: readonly CheckError[], schema: JsonS
     const node = findNode(schema, keywordLocation);
     if (node === undefined) continue;
     // Nobody here could tell that a number is wrong once it is text.
-    const isOpen = typeof value === "number" && hasUncheckedPattern(node);
+    const isOpen = isNumber(value) && hasUncheckedPattern(node);
     const named = keyword === "type" ? (readTypes(node.type) ?? []) : [];
     for (const type of named) if (type !== "string" || !isOpen) types.add(type);
     if (keyword === "enum" && Array.isArray(node.enum)) values.push(...node.enum);
@@ -188,7 +189,7 @@ function proposeChanges(value: unknown, path: ValuePath, errors: readonly CheckE
   if (typeof value === "string") {
     scalars.push(...matchValues(value, wanted.values), ...readScalars(value, wanted.types));
     lists.push(...readJsonText(value, wanted.types));
-  } else if (typeof value === "number" && Number.isFinite(value)) {
+  } else if (isNumber(value)) {
     const wantsNumber = wanted.types.has("number") || wanted.types.has("integer");
     const wantsText = wanted.types.has("string") || wanted.values.includes(String(value));
     if (wantsText && !wantsNumber) scalars.push(String(value));
@@ -211,18 +212,17 @@ function matchValues(text: string, values: readonly unknown[]): unknown[] {
 }
 
 const NUMBER_TEXT = /^-?(?:0|[1-9]\d{0,99})(?:\.\d{1,99})?(?:[eE][+-]?\d{1,3})?$/;
-const MAX_DIGITS = 15;
 
-/** The number or boolean a text writes out. Numbers that would lose digits stay text. */
+/** The number or boolean a text writes out, with all its digits. */
 function readScalars(text: string, types: ReadonlySet<JsonType>): unknown[] {
   const trimmed = text.trim();
   if (types.has("boolean") && /^(?:true|false)$/i.test(trimmed)) return [trimmed.toLowerCase() === "true"];
   if (!types.has("number") && !types.has("integer")) return [];
-  if (!NUMBER_TEXT.test(trimmed)) return [];
-  const number = Number(trimmed);
-  const digits = trimmed.replace(/[eE].*$/, "").replace(/[^0-9]/g, "").length;
-  const isExact = digits <= MAX_DIGITS || (/^-?\d+$/.test(trimmed) && BigInt(number) === BigInt(trimmed));
-  return Number.isFinite(number) && isExact ? [number] : [];
+  return NUMBER_TEXT.test(trimmed) ? [ExactNumber.read(trimmed)] : [];
+}
+
+function isNumber(value: unknown): value is number | ExactNumber {
+  return Number.isFinite(value) || value instanceof ExactNumber;
 }
 
 function readJsonText(text: string, types: ReadonlySet<JsonType>): unknown[] {
