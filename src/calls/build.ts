@@ -1,8 +1,8 @@
 import { sha256Hex } from "../base/hash.ts";
 import { cutText } from "../base/text.ts";
+import { toPlainText } from "../card/plain-text.ts";
 import { SvcError } from "../errors.ts";
 import type { SchemaProfile } from "../schema/project/project-schema.ts";
-import { toPlainText } from "../wire/plain-text.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import type { Effect } from "./ask/request.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog/catalog-entry.ts";

@@ -2,9 +2,11 @@ import { createApprovalCard } from "./ask/card.ts";
 import { canonicalJson } from "./ask/fingerprint.ts";
 import { type ApprovalDecision, type ApprovalRequest, type Approver, decide } from "./ask/request.ts";
 import type { CallSeal, SealedCall } from "./ask/sealed-call.ts";
+import { nameAccount } from "./call-queue.ts";
+import { BEHIND_FAILURE, findFailure } from "./journal/account-failures.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { ConnectionQuestion, Pipeline, ToolCall } from "./pipeline.ts";
-import { previewCall, runTool } from "./run.ts";
+import { type OpenQuestion, previewCall, runTool } from "./run.ts";
 import { CHANGING_TOOL_NAMES, type StaticTool } from "./static-tools.ts";
 
 /**
@@ -17,7 +19,7 @@ export type PreparedCall =
       /** A human must decide. */
       readonly kind: "approval";
       readonly request: ApprovalRequest;
-      /** The request as lines of text, 80 cells wide; `createApprovalCard` draws it for other places. */
+      /** The whole request as lines of text, 80 cells wide; `createApprovalCard` draws it for other places. */
       readonly card: readonly string[];
       readonly state: string;
     }
@@ -45,6 +47,7 @@ export interface ContinuedCall {
 
 /** Calls whose question leaves the process. */
 export interface CallContinuation {
+  preview(call: ToolCall): Promise<OpenQuestion | undefined>;
   prepare(call: ToolCall): Promise<PreparedCall>;
   reopen(state: string, expected?: ContinueOptions["expected"]): Promise<PreparedCall | undefined>;
   continue(state: string, answer?: ContinueAnswer, options?: ContinueOptions): Promise<ContinuedCall>;
@@ -59,6 +62,7 @@ interface Parts {
 
 export function createContinuation(parts: Parts): CallContinuation {
   return {
+    preview: (call) => previewCall(parts.pipeline, call),
     prepare: (call) => prepare(parts, call),
     async reopen(state, expected) {
       const sealed = await openState(parts, state);
@@ -90,13 +94,27 @@ function findTool({ tools }: Parts, name: string): StaticTool | undefined {
   return tools.find((tool) => tool.name === name);
 }
 
-async function ask({ seal }: Parts, sealed: SealedCall, request: ApprovalRequest | undefined): Promise<PreparedCall> {
-  if (request === undefined) return { kind: "none", state: await seal.seal(sealed) };
-  return describe(request, await seal.seal({ ...sealed, request }));
+async function ask(parts: Parts, sealed: SealedCall, request: ApprovalRequest | undefined): Promise<PreparedCall> {
+  if (request === undefined) return { kind: "none", state: await parts.seal.seal(sealed) };
+  return describe(request, await sealQuestion(parts, sealed, request));
+}
+
+async function sealQuestion({ pipeline, seal }: Parts, sealed: SealedCall, request: ApprovalRequest): Promise<string> {
+  const failure = await findFailure(pipeline.journal, nameAccount(request.integration, request.connection));
+  return seal.seal({ ...sealed, request, after: sealed.after ?? failure?.stamp ?? "" });
+}
+
+/** What a human has said yes to, or changed. */
+function describeAnswered({ request, after = "", answers }: SealedCall): ToolCall["asked"] {
+  const answer = answers.at(-1);
+  if (request === undefined || answer === undefined || answer.type === "decline") return undefined;
+  const account = nameAccount(request.integration, request.connection);
+  return { account, after, isYes: answer.type === "approve" };
 }
 
 function describe(request: ApprovalRequest, state: string) {
-  return { kind: "approval", request, card: createApprovalCard(request), state } as const;
+  const card = createApprovalCard(request, { maxRows: Number.POSITIVE_INFINITY });
+  return { kind: "approval", request, card, state } as const;
 }
 
 async function openState({ seal }: Parts, state: string): Promise<SealedCall | undefined> {
@@ -123,31 +141,36 @@ async function goOn(parts: Parts, { state, answer, options = {} }: Continuing): 
     decisions.push(verdict.decision);
   }
   const waiting = { ...sealed, answers: decisions };
-  const { outcome, asked } = await run(parts, waiting, rest);
+  const { outcome, asked } = await run(parts, waiting, { ...rest, asked: describeAnswered(waiting) });
   if (outcome.status !== "needs_approval" || asked === undefined) return { outcome };
-  const next = describe(asked, await parts.seal.seal({ ...waiting, request: asked }));
-  return { outcome: { ...outcome, ...(request === undefined ? ASKED : CHANGED), approval: asked }, next };
+  const isBehind = outcome.code === BEHIND_FAILURE;
+  const next = describe(asked, await sealQuestion(parts, isBehind ? { ...waiting, after: undefined } : waiting, asked));
+  const told = isBehind ? { hint: AGAIN } : request === undefined ? ASKED : CHANGED;
+  return { outcome: { ...outcome, ...told, approval: asked }, next };
 }
 
 /** Runs a call with the answers it has, up to the first question without one. */
 async function run(
   { pipeline, ...parts }: Parts,
   { call, answers }: Pick<SealedCall, "call" | "answers">,
-  options: Pick<ToolCall, "signal" | "chooseConnection" | "presentConnectLink">,
+  options: Pick<ToolCall, "signal" | "chooseConnection" | "presentConnectLink" | "asked">,
 ): Promise<{ readonly outcome: ToolOutcome; readonly asked: ApprovalRequest | undefined }> {
   let asked: ApprovalRequest | undefined;
   const approve: Approver = async (request) => {
     const { id, fingerprint } = request;
-    const found = answers.find((decision) => decision.id === id && decision.fingerprint === fingerprint);
-    if (found !== undefined) return found;
+    const isFor = (decision: ApprovalDecision) =>
+      decision.fingerprint === fingerprint && (decision.id === id || decision.type === "decline");
+    const found = answers.find(isFor);
+    // A no to the same call counts, whatever has failed since.
+    if (found !== undefined) return { ...found, id };
     asked = request;
     throw new Error("Nobody has answered yet.");
   };
-  const { signal, chooseConnection, presentConnectLink } = options;
+  const { signal, chooseConnection, presentConnectLink, asked: put } = options;
   const terms = { signal, chooseConnection, presentConnectLink, approve, keepsAnswers: "until_declined" } as const;
   const tool = parts.tools.find(({ name }) => name === call.toolName);
   const outcome = await (tool === undefined
-    ? runTool(pipeline, { ...call, ...terms })
+    ? runTool(pipeline, { ...call, ...terms, asked: put })
     : tool.run(call.arguments, { ...call, ...terms }));
   return { outcome, asked };
 }

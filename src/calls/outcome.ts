@@ -1,6 +1,6 @@
+import { toPlainText } from "../card/plain-text.ts";
 import { redact } from "../client/redact.ts";
 import type { NextAction } from "../errors.ts";
-import { toPlainText } from "../wire/plain-text.ts";
 import type { ApprovalRequest } from "./ask/request.ts";
 
 /** How a call ended. `unknown`: a write was sent and no answer came; it may have happened. */

@@ -3,6 +3,7 @@ import type { MediaRoots } from "../media/open/roots.ts";
 import type { SchemaProfile } from "../schema/project/project-schema.ts";
 import type { Approver, SpentRequests } from "./ask/request.ts";
 import type { ConnectionMemory, StandingRules } from "./ask/standing-rules.ts";
+import type { CallQueue, CallTurn } from "./call-queue.ts";
 import type { ToolCatalog } from "./catalog/catalog.ts";
 import type { Pins } from "./catalog/pins.ts";
 import type { CallJournal, Journal } from "./journal/journal.ts";
@@ -48,6 +49,15 @@ export interface ToolCall extends HumanChannel {
    * continued. `waitMs`: how long one call waits for the owner.
    */
   readonly resumesHeld?: { readonly waitMs: number } | undefined;
+  /** @internal For a runtime that does something else before the call: its place among the calls that were made. */
+  readonly turn?: CallTurn | undefined;
+  /** @internal For a runtime that has asked before: the number of the turn in which it did. */
+  readonly place?: number | undefined;
+  /**
+   * @internal For a call with a yes, or an edit, to an earlier question: the account, and the stamp of its last failure when
+   * the question was put; "" for none.
+   */
+  readonly asked?: { readonly account: string; readonly after: string; readonly isYes: boolean } | undefined;
 }
 
 export interface ConnectionQuestion {
@@ -150,6 +160,7 @@ export interface Pipeline extends HumanChannel {
   readonly endedKeys: Map<string, number>;
   /** Calls in progress, so that a call made twice at the same time runs once. */
   readonly running: Map<string, Promise<ToolOutcome>>;
+  readonly queue: CallQueue;
   readonly emit: (event: SessionEvent) => void;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

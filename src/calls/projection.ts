@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { isRecord } from "../base/json.ts";
+import { toPlainText } from "../card/plain-text.ts";
 import { type ProjectedSchema, type SchemaProfile, writeToolSchema } from "../schema/project/project-schema.ts";
-import { toPlainText } from "../wire/plain-text.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 
 /** To be raised whenever a schema may be shown in another way than before: older projections are then made anew. */
-export const PROJECTION_VERSION = 1;
+export const PROJECTION_VERSION = 2;
 
 const factsSchema = z.object({
   renamed: z.array(

@@ -2,8 +2,10 @@ import { isSvcError } from "../errors.ts";
 import { isAbort, isControlFlow, throwIfAborted, withAbort } from "./ask/abort.ts";
 import { createFingerprint } from "./ask/fingerprint.ts";
 import type { ApprovalRequest } from "./ask/request.ts";
+import { CallQueue, nameAccount } from "./call-queue.ts";
 import type { CatalogEntry } from "./catalog/catalog-entry.ts";
-import { openCallRecord } from "./journal/call-record.ts";
+import { findFailure, nameAccountOf, noteEnd } from "./journal/account-failures.ts";
+import { type CallRecord, openCallRecord } from "./journal/call-record.ts";
 import { toMapKey } from "./journal/journal.ts";
 import type { JournalKey } from "./journal/journal-record.ts";
 import { answerFromJournal, askAgain, bindRecord } from "./journal/recall.ts";
@@ -51,9 +53,9 @@ interface OwnTool {
  * and a runtime's own control flow.
  */
 export async function runTool(pipeline: Pipeline, call: ToolCall, own?: OwnTool): Promise<ToolOutcome> {
-  const context = openCall(pipeline, call, own?.send);
-  throwIfAborted(context.signal);
-  const work = runCall(context, call.arguments, own?.entry);
+  throwIfAborted(call.signal);
+  const context = openCall(pipeline, call, call.turn ?? pipeline.queue.enter(call.place), own?.send);
+  const work = runCall(context, call.arguments, own?.entry).finally(() => context.turn.leave());
   const outcome = await withAbort(work, context.signal);
   context.emit({ type: "finished", callId: call.callId, toolName: outcome.toolName, status: outcome.status });
   return outcome;
@@ -63,9 +65,13 @@ async function runCall(opened: OpenedCall, args: unknown, own: CatalogEntry | un
   const begun = await beginPlan(opened, args, own);
   if (!begun.ok) return begun.outcome;
   const { key, plan } = begun.value;
+  const { turn } = opened;
+  if (plan.entry.effect === "read" || opened.own !== undefined) turn.leave();
+  else turn.account = nameAccountOf(plan);
   const name = toMapKey(key);
   for (let running = opened.running.get(name); running !== undefined; running = opened.running.get(name)) {
-    const outcome = await joinRun(opened, running);
+    const joined = running;
+    const outcome = await turn.stepAside(() => joinRun(opened, joined));
     if (outcome !== undefined) return outcome;
   }
   const work = runOnce(opened, key, plan);
@@ -116,14 +122,20 @@ async function joinRun({ call, signal }: OpenedCall, running: Promise<ToolOutcom
 }
 
 async function runOnce(opened: OpenedCall, key: JournalKey, plan: CallPlan): Promise<ToolOutcome> {
+  let record: CallRecord | undefined;
   try {
-    const record = await openCallRecord(opened, plan.entry, key);
+    record = await openCallRecord(opened, plan.entry, key);
     const context: CallContext = { ...opened, record };
     const repeated = record.known && (await askAgain(context, plan.entry));
     if (repeated !== undefined) return repeated;
     const prepared = await prepare(context, plan);
-    return prepared.ok ? await record.finish(await execute(context, prepared.value)) : prepared.outcome;
+    const outcome = prepared.ok ? await execute(context, prepared.value) : prepared.outcome;
+    await noteEnd(context, outcome);
+    return prepared.ok ? await record.finish(outcome) : outcome;
   } catch (error) {
+    const lost = { status: "unknown", toolName: plan.entry.name } as const;
+    if (record?.isUnderWay === true) await noteEnd({ ...opened, record }, lost).catch(() => undefined);
+    await record?.abandon();
     throwIfAborted(opened.signal);
     if (isControlFlow(error) || isAbort(error)) throw error;
     const details = isSvcError(error) ? describeSvcError(error) : describeBreakdown(error);
@@ -131,9 +143,9 @@ async function runOnce(opened: OpenedCall, key: JournalKey, plan: CallPlan): Pro
   }
 }
 
-async function prepare(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
+async function prepare(context: CallContext, plan: CallPlan, isPreview = false): Promise<Step<CallPlan>> {
   const { known, duplicates } = context.record;
-  const remembered = known && (await answerFromJournal(context, plan.entry, known));
+  const remembered = known && (await answerFromJournal(context, plan.entry, known, isPreview));
   if (remembered !== undefined) return stop(remembered);
   const prepared = await takeSteps(context, plan, context.own === undefined ? PREPARATION : OWN_PREPARATION);
   const isNew = known === undefined && duplicates.isEmpty;
@@ -147,7 +159,14 @@ async function execute(context: CallContext, plan: CallPlan): Promise<ToolOutcom
 }
 
 export type OpenQuestion =
-  | { readonly kind: "approval"; readonly request: ApprovalRequest }
+  | {
+      readonly kind: "approval";
+      readonly request: ApprovalRequest;
+      /** True while the journal knows of an earlier yes to it that was not used. */
+      readonly isGranted: boolean;
+      /** Tells the journal of a yes to it, in a runtime that keeps answers. */
+      readonly grant: () => Promise<void>;
+    }
   | { readonly kind: "connection"; readonly question: ConnectionQuestion };
 
 /**
@@ -169,7 +188,7 @@ export async function previewCall(pipeline: Pipeline, call: ToolCall): Promise<O
 async function findQuestion(pipeline: Pipeline, call: ToolCall): Promise<OpenQuestion | undefined> {
   let question: ConnectionQuestion | undefined;
   const opened: OpenedCall = {
-    ...openCall(pipeline, call),
+    ...openCall(pipeline, call, new CallQueue().enter()),
     // A preview must not use up the one refusal of the local check.
     advised: new Set(pipeline.advised),
     emit: () => undefined,
@@ -183,8 +202,15 @@ async function findQuestion(pipeline: Pipeline, call: ToolCall): Promise<OpenQue
   if (!begun.ok) return undefined;
   const { key, plan } = begun.value;
   const context: CallContext = { ...opened, record: await openCallRecord(opened, plan.entry, key) };
-  const prepared = await prepare(context, plan);
+  const prepared = await prepare(context, plan, true);
   if (question !== undefined) return { kind: "connection", question };
   const request = prepared.ok ? await previewRequest(context, prepared.value) : undefined;
-  return request && { kind: "approval", request };
+  if (request === undefined) return undefined;
+  const { record } = context;
+  const grant = async () => {
+    const failure = await findFailure(context.journal, nameAccount(request.integration, request.connection));
+    record.grant(request.id, failure?.stamp ?? "");
+    await record.save("pending", { request });
+  };
+  return { kind: "approval", request, isGranted: record.isGranted(request.id), grant };
 }

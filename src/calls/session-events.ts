@@ -25,13 +25,14 @@ export type SessionEvent =
   | { readonly type: "schema_changed"; readonly change: SchemaChange }
   | { readonly type: "tool_not_pinned"; readonly change: PinChange }
   | { readonly type: "approval_requested"; readonly callId: string; readonly toolName: string }
-  /** The service holds the call; its owner decides at `url`. */
+  /** The service holds the call; its owner decides at `url`. Comes again, with the `reason`, for a call that waits again. */
   | {
       readonly type: "awaiting_owner";
       readonly callId: string;
       readonly toolName: string;
       readonly approvalId: string;
       readonly url: string | undefined;
+      readonly reason?: string | undefined;
     }
   | { readonly type: "sending"; readonly callId: string; readonly toolName: string; readonly confirmed: boolean }
   /** At the start of each file with `sentBytes` 0, then for each piece of about half a megabyte that was sent of it. */

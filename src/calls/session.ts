@@ -12,6 +12,7 @@ import {
   createStandingRules,
   type StandingRules,
 } from "./ask/standing-rules.ts";
+import { CallQueue, type CallTurn } from "./call-queue.ts";
 import { createCatalog, type ToolCatalog } from "./catalog/catalog.ts";
 import { type AllowedTools, limitCatalog, readAllowed } from "./catalog/limit-catalog.ts";
 import { openPins, type PinMode, type Pins } from "./catalog/pins.ts";
@@ -28,7 +29,7 @@ import { openStateFile } from "./journal/state-file.ts";
 import type { ToolOutcome } from "./outcome.ts";
 import type { HumanChannel, Pipeline, PipelineSettings, ResultReceiver, ToolCall } from "./pipeline.ts";
 import { createResultStore, type ResultPage, type ResultQuery } from "./results.ts";
-import { runTool } from "./run.ts";
+import { type OpenQuestion, runTool } from "./run.ts";
 import type { SessionEvent } from "./session-events.ts";
 import { readSettings } from "./session-settings.ts";
 import { createStaticTools, type StaticTool } from "./static-tools.ts";
@@ -95,6 +96,8 @@ export interface ToolSession {
   readonly profile: SchemaProfile;
   /** Non-secret id of service and key. */
   readonly principal: string;
+  /** @internal Takes a place among the calls that are made, or one a call had, for what a runtime does before a call. */
+  takeTurn(place?: number): CallTurn;
   /** Runs one tool through the pipeline. Throws only AbortError and a runtime's control flow. */
   call(call: ToolCall): Promise<ToolOutcome>;
   /**
@@ -102,6 +105,8 @@ export interface ToolSession {
    * questions are not known beforehand: the service may object later.
    */
   prepare(call: ToolCall): Promise<PreparedCall>;
+  /** @internal The first question of a call, for a runtime that keeps its answers. Nothing is sent or written. */
+  preview(call: ToolCall): Promise<OpenQuestion | undefined>;
   /** A prepared call as it was prepared; undefined for a text that is no `state` of this service, key and state folder, or of another call than `expected`. */
   reopen(state: string, expected?: ContinueOptions["expected"]): Promise<PreparedCall | undefined>;
   /**
@@ -133,8 +138,8 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   const journal = await openJournal(state, { now });
   const known = createCatalog({ client, cacheDir: stateDir && join(stateDir, "catalog"), now, onEvent: emit });
   const catalog = allowed === undefined ? known : limitCatalog(known, allowed);
-  const folder = stateDir && join(stateDir, "results");
-  const results = createResultStore({ folder, maxChars: options.maxResultChars, now });
+  const { maxResultChars: maxChars } = options;
+  const results = createResultStore({ folder: stateDir && join(stateDir, "results"), maxChars, now });
   const pinFile = options.pinFile ?? (stateDir && join(stateDir, "tools.lock.json"));
   const pipeline: Pipeline = {
     client,
@@ -150,19 +155,17 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     chooseConnection: options.chooseConnection,
     presentConnectLink: options.presentConnectLink,
     receiveResult: options.receiveResult,
-    spent: new Map(),
-    advised: new Set(),
-    chosen: new Map(),
-    endedKeys: new Map(),
-    running: new Map(),
+    ...startMemory(),
     emit,
     now,
     sleep: options.sleep ?? sleepFor,
     random: options.random ?? Math.random,
   };
   const call = (one: ToolCall) => runTool(pipeline, one);
-  const staticTools = createStaticTools({ client, catalog, results, profile: settings.profile, runTool: call });
+  const { profile } = settings;
+  const staticTools = createStaticTools({ client, catalog, results, profile, runTool: call });
   const flowTools = allowed === undefined || allowed.flows === true ? createFlowTools(pipeline) : [];
+  const seal = createCallSeal(state, client.principal);
   const tools = [...staticTools, ...flowTools];
   return {
     client,
@@ -171,12 +174,13 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     memory: pipeline.memory,
     rules: pipeline.rules,
     pins: pipeline.pins,
-    profile: settings.profile,
+    profile,
     principal: client.principal,
     staticTools,
     flowTools,
+    takeTurn: (place) => pipeline.queue.enter(place),
     call,
-    ...createContinuation({ pipeline, seal: createCallSeal(state, client.principal), tools }),
+    ...createContinuation({ pipeline, seal, tools }),
     readResult: (page) => results.read(page),
     async close() {
       await catalog.close();
@@ -185,6 +189,12 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
       if (isOwnClient) await client.close();
     },
   };
+}
+
+/** What a session knows of its calls while it runs. */
+function startMemory() {
+  const running = { running: new Map(), queue: new CallQueue() };
+  return { spent: new Map(), advised: new Set<string>(), chosen: new Map(), endedKeys: new Map(), ...running };
 }
 
 function openClient(

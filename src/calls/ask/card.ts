@@ -1,5 +1,5 @@
-import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../wire/card-layout.ts";
-import { type DrawnValue, drawArguments, drawName, drawPart, drawProse, drawText } from "../../wire/card-text.ts";
+import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../card/card-layout.ts";
+import { type DrawnValue, drawArguments, drawName, drawPart, drawProse, drawText } from "../../card/card-text.ts";
 import type { ApprovalFile, ApprovalRequest, Effect } from "./request.ts";
 
 export interface CardOptions {
@@ -7,7 +7,7 @@ export interface CardOptions {
   readonly columns?: number;
   /** Rows for the values. Default 100; `Infinity` shows everything. */
   readonly maxRows?: number;
-  /** Tells the reader how to see the text that was cut, e.g. "Answer v to see everything." */
+  /** Tells the reader how to see what is cut or left out, e.g. "Answer v to see everything." */
   readonly howToSeeAll?: string;
   /** True where Markdown or HTML is rendered: puts the card in a fence that its content cannot close. Default false. */
   readonly isMarkdown?: boolean;
@@ -39,19 +39,23 @@ export const EFFECT_WORD: Readonly<Record<Effect, string>> = {
 
 const COLUMNS = 80;
 const ROWS = 100;
+/** Begins what a card says that does not show all of its call. */
+const NOT_COMPLETE = "NOT COMPLETE: not all of this call is on this card.";
+const SHOW_ALL = "Decline, or have all of it shown first.";
 
 /**
  * The lines a human reads before deciding: app, account, action, final arguments, files, effect and reason, then the
  * tool with its effect and account again. Text from the model or the service can never stand in the place of a label.
- * Cuts are stated exactly.
+ * Cuts are stated exactly, and a card that does not show the whole call says NOT COMPLETE.
  */
 export function createApprovalCard(request: ApprovalRequest, options: CardOptions = {}): string[] {
   const { columns = COLUMNS, maxRows = ROWS } = options;
   const { facts, question } = describeRequest(request, options.isMarkdown === true ? IN_FENCE : undefined);
   const drawn = layOutFacts(facts, { columns, rows: maxRows });
-  const howToSeeAll = drawn.isWhole || options.howToSeeAll === undefined ? [] : [options.howToSeeAll];
+  const howToSeeAll = options.howToSeeAll ?? (drawn.isComplete ? undefined : SHOW_ALL);
+  const said = [...(drawn.isComplete ? [] : [NOT_COMPLETE]), ...(drawn.isWhole ? [] : [howToSeeAll ?? []].flat())];
   const asked = layOutFacts([question], { columns, rows: Number.POSITIVE_INFINITY });
-  const lines = ["Approval needed", ...drawn.rows, ...howToSeeAll, ...asked.rows];
+  const lines = ["Approval needed", ...drawn.rows, ...said, ...asked.rows];
   return options.isMarkdown === true ? fence(lines) : lines;
 }
 
@@ -74,7 +78,7 @@ export function describeRequest(request: ApprovalRequest, also?: RegExp): Approv
       fact("Tool", text(request.tool)),
       fact("App", text(request.integration)),
       ...(request.hasAccount === false ? [] : [fact("Account", used)]),
-      fact("Effect", EFFECT_TEXT[request.effect]),
+      fact("Effect", `${EFFECT_TEXT[request.effect]}${request.does === undefined ? "" : `: it ${text(request.does)}`}`),
       Object.keys(request.arguments).length === 0
         ? fact("Arguments", "none")
         : { label: "Arguments", values: drawUntold(request, also) },

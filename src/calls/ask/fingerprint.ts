@@ -1,3 +1,4 @@
+import { ExactNumber } from "../../base/exact-number.ts";
 import { sha256Hex } from "../../base/hash.ts";
 import type { InspectedFile } from "../../media/send/inspect-files.ts";
 
@@ -44,7 +45,7 @@ export function createFingerprint(subject: FingerprintSubject, canonical = canon
 
 /**
  * JSON text in the order of RFC 8785: member names sorted by UTF-16 code units, no white space, numbers as ECMAScript
- * prints them. Throws TypeError for values that JSON cannot hold: undefined, NaN, infinities, bigint, functions, lone
+ * prints them, or as they were written where it would change them. Throws TypeError for values that JSON cannot hold: undefined, NaN, infinities, bigint, functions, lone
  * surrogates, class instances, cycles and nesting beyond 200 levels.
  */
 export function canonicalJson(value: unknown): string {
@@ -62,6 +63,7 @@ function write(value: unknown, path: (string | number)[]): string {
     if (!Number.isFinite(value)) throw new TypeError(`${showPath(path)} is ${value}, which JSON cannot hold`);
     return JSON.stringify(value);
   }
+  if (value instanceof ExactNumber) return value.text;
   if (Array.isArray(value)) return `[${Array.from(value, (item, index) => writePart(item, index, path)).join(",")}]`;
   if (isPlainObject(value)) {
     const members = Object.keys(value).sort();

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { sha256Hex } from "../../base/hash.ts";
+import { cloneJson } from "../../base/json.ts";
+import { toPlainText } from "../../card/plain-text.ts";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
 import { jsonObject } from "../../wire/tool.ts";
 import { createFingerprint, type FingerprintFile } from "./fingerprint.ts";
 
@@ -31,6 +32,8 @@ export interface ApprovalRequest {
   readonly arguments: Record<string, unknown>;
   readonly files: readonly ApprovalFile[];
   readonly effect: Effect;
+  /** Why this call does more than its tool says, in words that follow "it". */
+  readonly does?: string;
   readonly title: string;
   readonly description: string;
   readonly reason: string;
@@ -69,7 +72,16 @@ export type ApprovalDecision =
  */
 export type Approver = (
   request: ApprovalRequest,
-  options: { readonly signal: AbortSignal },
+  options: {
+    readonly signal: AbortSignal;
+    /**
+     * True while the journal knows of an earlier yes to this request that was not used. A runtime that keeps answers by
+     * itself gives a yes again only then.
+     */
+    readonly isGranted?: boolean | undefined;
+    /** True if a yes that was given before this request does not count for it. Default false. */
+    readonly isAgain?: boolean | undefined;
+  },
 ) => Promise<ApprovalDecision>;
 
 type StatedFacts = "tool" | "integration" | "arguments" | "files" | "effect" | "title" | "description" | "reason";
@@ -80,6 +92,7 @@ export interface ApprovalSubject extends Pick<ApprovalRequest, StatedFacts> {
   readonly hasAccount?: false | undefined;
   readonly canEdit?: false | undefined;
   readonly askBefore?: readonly string[] | undefined;
+  readonly does?: string | undefined;
   /** Non-secret id of service and key. */
   readonly principal: string;
   /** Set when a re-run must find the same request. Default: random. */
@@ -103,9 +116,10 @@ export function createApprovalRequest(subject: ApprovalSubject, time: { now: num
     ...(connection === undefined ? {} : { connection }),
     ...(subject.hasAccount === undefined ? {} : { hasAccount: subject.hasAccount }),
     ...(subject.canEdit === undefined ? {} : { canEdit: subject.canEdit }),
-    arguments: structuredClone(subject.arguments),
+    arguments: cloneJson(subject.arguments) as typeof subject.arguments,
     files: files.map((file) => ({ ...file })),
     effect,
+    ...(subject.does === undefined ? {} : { does: toPlainText(subject.does, { max: TITLE_MAX * 2 }) }),
     title: toPlainText(subject.title, { max: TITLE_MAX }),
     description: toPlainText(subject.description, { max: DESCRIPTION_MAX, keepLines: true }),
     reason: toPlainText(subject.reason, { max: DESCRIPTION_MAX, keepLines: true }),

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
+import { holdsInexact, parseExactly, toDoubles } from "../../base/exact-number.ts";
 import type { StateFile } from "../journal/journal.ts";
 import type { ToolCall } from "../pipeline.ts";
 import type { ApprovalDecision, ApprovalRequest } from "./request.ts";
@@ -10,6 +11,8 @@ export interface SealedCall {
   readonly call: Pick<ToolCall, "callId" | "toolName" | "arguments" | "connectionId" | "connections" | "approvalTtlMs">;
   /** The question that is open. */
   readonly request?: ApprovalRequest;
+  /** With it: stamp of the last failure on the account when it was put; "" for none. */
+  readonly after?: string | undefined;
   /** Answers to the questions before it. */
   readonly answers: readonly ApprovalDecision[];
 }
@@ -40,7 +43,9 @@ export function createCallSeal(state: StateFile | undefined, principal: string):
   };
   return {
     async seal(call) {
-      const body = deflateRawSync(JSON.stringify({ principal, ...call })).toString("base64url");
+      // Digits that a runtime has cut off do not come back.
+      const isRounded = holdsInexact(call.call.arguments);
+      const body = deflateRawSync(JSON.stringify({ principal, isRounded, ...call })).toString("base64url");
       return `${PREFIX}.${body}.${(await sign(body)).toString("base64url")}`;
     },
     async open(text) {
@@ -50,11 +55,16 @@ export function createCallSeal(state: StateFile | undefined, principal: string):
       if (!timingSafeEqual(given, expected)) return undefined;
       const json = inflateRawSync(Buffer.from(body, "base64url"), { maxOutputLength: MAX_BYTES }).toString();
       // Written by the function above: nobody else has the secret.
-      const { principal: owner, ...call } = JSON.parse(json) as SealedCall & { readonly principal: string };
-      return owner === principal ? call : undefined;
+      const { principal: owner, isRounded, ...sealed } = parseExactly(json) as Written;
+      if (owner !== principal) return undefined;
+      const { call } = sealed;
+      return isRounded ? { ...sealed, call: { ...call, arguments: toDoubles(call.arguments) } } : sealed;
     },
   };
 }
+
+/** A call as it is written down. */
+type Written = SealedCall & { readonly principal: string; readonly isRounded: boolean };
 
 async function readSecret(state: StateFile | undefined): Promise<Uint8Array> {
   const fresh = randomBytes(SECRET_BYTES);

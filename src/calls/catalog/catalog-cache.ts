@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { hasCode, replaceFile } from "../../base/disk.ts";
+import { replaceFile } from "../../base/disk.ts";
+import { hasCode } from "../../base/error-code.ts";
 import { sha256Hex } from "../../base/hash.ts";
 import { parseJson } from "../../base/json.ts";
 import type { OmittedTools } from "./fetch-tools.ts";

@@ -1,5 +1,6 @@
 import { sha256Hex } from "../../base/hash.ts";
 import { isRecord } from "../../base/json.ts";
+import { callLevelsSchema, type LevelCondition } from "../../wire/call-level.ts";
 import { type ActionDetail, SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 import type { JsonSchema, Tool } from "../../wire/tool.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
@@ -28,6 +29,11 @@ export interface CatalogEntry {
   readonly policyReason?: string | undefined;
   /** Set when the service's description of this tool promises idempotency keys for canonical executions. */
   readonly keys?: KeyPromise | undefined;
+  /**
+   * Set where the service says that a call may do more than the tool's effect, depending on its arguments or on what is there;
+   * it takes the level that was shown to whoever confirmed the call. See `findCallEffect`.
+   */
+  readonly callLevels?: { readonly conditions: readonly LevelCondition[] } | undefined;
   /** True when the service says that it holds calls of this tool for its owner. */
   readonly ownerApproves?: boolean | undefined;
 }
@@ -74,6 +80,7 @@ export function readCatalogEntry(tool: Tool, source: "list" | "describe"): Catal
     askBefore: readLines(tool.askBefore) ?? readLines(action.ask_before) ?? [],
     policyReason: readText(tool.policyReason),
     ...readKeyPromise(canonical),
+    callLevels: callLevelsSchema.safeParse(canonical.call_levels).data,
     ...(canonical.approvals === "owner" ? { ownerApproves: true } : {}),
   };
 }

@@ -2,8 +2,10 @@ import { readFileSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { hasCode, replaceFile, withWriteLock } from "../../base/disk.ts";
+import { replaceFile } from "../../base/disk.ts";
+import { hasCode } from "../../base/error-code.ts";
 import { parseJson } from "../../base/json.ts";
+import { withWriteLock } from "../../base/write-lock.ts";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 

@@ -116,6 +116,7 @@ export function writeTools(heads: readonly ToolHead[], records: readonly Uint8Ar
 
 export function writeRecord(entry: CatalogEntry): Buffer {
   const { title, description, needsConfirmation, schemaHash, connections, askBefore, policyReason, keys } = entry;
+  const { callLevels } = entry;
   const line: StoredEntry = {
     title,
     description,
@@ -125,6 +126,7 @@ export function writeRecord(entry: CatalogEntry): Buffer {
     askBefore,
     policyReason,
     keys,
+    callLevels,
   };
   const lines = [JSON.stringify(line), ...(entry.shown?.write() ?? []), JSON.stringify(entry.inputSchema)];
   return Buffer.from(`${lines.join("\n")}\n`);

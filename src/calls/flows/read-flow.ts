@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { toPlainText } from "../../card/plain-text.ts";
 import type { SvcClient } from "../../client/client.ts";
 import { startStopwatch } from "../../client/retry.ts";
 import type { SvcError } from "../../errors.ts";
 import type { FlowStep, FlowView } from "../../wire/flow.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
 import { toFailure } from "../ask/abort.ts";
 import { type ConnectionChoice, cleanText, createOutcome, type OutcomeDetails, type ToolOutcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import { SIDE_EFFECT_LEVELS, type SideEffectLevel, sideEffectLevelSchema } from "../../wire/catalog.ts";
 import { jsonObject } from "../../wire/tool.ts";
 import type { Effect } from "../ask/request.ts";
 
@@ -16,6 +16,13 @@ export interface JournalKey {
   readonly fingerprint: string;
 }
 
+/** The fingerprint of what a runtime keeps beside its calls: steps of a graph. */
+export const STEP = "step of a graph";
+
+export function isStep({ fingerprint }: JournalKey): boolean {
+  return fingerprint === STEP;
+}
+
 export interface JournalRecord extends JournalKey {
   readonly state: JournalState;
   /** Milliseconds since the epoch. */
@@ -23,10 +30,22 @@ export interface JournalRecord extends JournalKey {
   readonly tool: string;
   /** The approval the state rests on: its fingerprint covers edits, files and the chosen connection. */
   readonly approval?: { readonly id: string; readonly fingerprint: string; readonly expiresAt: string } | undefined;
+  /** Requests of this call that a human said yes to, while nothing was sent: ids. For runtimes that keep answers. */
+  readonly granted?: readonly string[] | undefined;
+  /** With `granted`: stamp of the last failure on the account that was known when the last yes came; "" for none. */
+  readonly grantedAfter?: string | undefined;
+  /** Stamp of the failure on its account after which the call is asked about anew. */
+  readonly askedAfter?: string | undefined;
+  /** Set once a request that may act has left: the account as `nameAccount` names it. */
+  readonly account?: string | undefined;
   /** Set while `pending` with the owner of the service: the id of the approval. */
   readonly held?: string | undefined;
   /** Set once a request that may act has left: fingerprint of the sent request, after edits and account choice. */
   readonly request?: string | undefined;
+  /** Set once a request that may act has left: the process that waits for its answer. */
+  readonly sender?: { readonly host: string; readonly pid: number } | undefined;
+  /** True once nobody waits for the answer any more. */
+  readonly isLost?: boolean | undefined;
   /**
    * Set while `sending` under an idempotency key the service honours: the same request may be made again until `until`
    * (milliseconds since the epoch) and acts at most once.
@@ -52,6 +71,8 @@ export interface JournalRecord extends JournalKey {
 /** The facts an approval was given for; they must still hold when its request is repeated. */
 export interface ApprovedFacts {
   readonly effect: Effect;
+  /** The level that the confirmation is for, where the service takes it. */
+  readonly level?: SideEffectLevel | undefined;
   /** SHA-256 of the tool's schema; left out when it was not known. */
   readonly schemaHash?: string | undefined;
   /** The account the request acts on; left out when the service named none. */
@@ -136,6 +157,12 @@ export function isOvertaken(found: JournalRecord | undefined, { known }: BeginTe
   return !known.some(({ state, at }) => state === found.state && at === found.at);
 }
 
+/** True for a request of another call on the same account: it is in the way until it is answered. */
+export function isOtherOfAccount(found: JournalRecord, record: JournalRecord): boolean {
+  const isEqual = listFingerprints(record).some((fingerprint) => isEqualTo(found, fingerprint));
+  return found.account !== undefined && found.account === record.account && !isEqual;
+}
+
 /** Fingerprints that identify duplicate calls (requested and sent form). */
 export function listFingerprints({ fingerprint, request }: JournalRecord): string[] {
   return request === undefined || request === fingerprint ? [fingerprint] : [fingerprint, request];
@@ -143,6 +170,7 @@ export function listFingerprints({ fingerprint, request }: JournalRecord): strin
 
 const approvedSchema = z.object({
   effect: z.enum([...SIDE_EFFECT_LEVELS, "unknown"]),
+  level: sideEffectLevelSchema.optional(),
   schemaHash: z.string().optional(),
   account: z.object({ id: z.string(), label: z.string() }).optional(),
   namesAccount: z.boolean(),
@@ -156,8 +184,14 @@ const recordSchema = z.object({
   at: z.number(),
   tool: z.string(),
   approval: z.object({ id: z.string(), fingerprint: z.string(), expiresAt: z.string() }).optional(),
+  granted: z.array(z.string()).optional(),
+  grantedAfter: z.string().optional(),
+  askedAfter: z.string().optional(),
+  account: z.string().optional(),
   held: z.string().optional(),
   request: z.string().optional(),
+  sender: z.object({ host: z.string(), pid: z.number() }).optional(),
+  isLost: z.boolean().optional(),
   repeatable: z
     .object({ key: z.string(), arguments: jsonObject, until: z.number(), approved: approvedSchema.optional() })
     .optional(),

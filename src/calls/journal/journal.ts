@@ -5,7 +5,9 @@ import {
   type BeginTerms,
   type IsKnown,
   isEqualTo,
+  isOtherOfAccount,
   isOvertaken,
+  isStep,
   isUnanswered,
   type JournalKey,
   type JournalRecord,
@@ -13,7 +15,10 @@ import {
   needsWarning,
   outranks,
   readJournalRecord,
+  STEP,
 } from "./journal-record.ts";
+
+import { isUnderWay } from "./sender.ts";
 
 /** The SQLite file of a state folder: journal of calls, standing permissions and chosen accounts. */
 export interface StateFile {
@@ -45,8 +50,8 @@ export interface CallJournal {
   /** A call with the same fingerprint, whatever its id, that waits for the owner of the service. */
   findHeld?(fingerprint: string): JournalRecord | undefined;
   /**
-   * Records that a request leaves, unless something is in its way: this call, sent by another process since `known`, or an
-   * equal one for which `isKnown` is false. That one is returned, and nothing recorded. No other process that uses the
+   * Records that a request leaves, unless something is in its way: this call, sent by another process since `known`, an
+   * equal one for which `isKnown` is false, or one that is under way on the same account. That one is returned, and nothing recorded. No other process that uses the
    * journal begins meanwhile. A journal without it can only look first and record then.
    */
   begin?(record: JournalRecord, terms: BeginTerms): Promise<JournalRecord | undefined>;
@@ -71,7 +76,7 @@ const PRUNE_EVERY = 1_000;
 /**
  * Opens the journal in a state file, which all processes that have it open share; without one it lives in memory.
  * Answered records are dropped once there are others 7 days newer, and beyond 10,000 records the oldest, answered ones
- * first.
+ * first; steps of graphs are counted by themselves. No record is dropped before the approval it rests on has expired.
  */
 export async function openJournal(state?: StateFile, options: { now?: () => number } = {}): Promise<Journal> {
   const now = options.now ?? Date.now;
@@ -110,9 +115,11 @@ function findObstacle(calls: CallTable, record: JournalRecord, terms: BeginTerms
   const found = calls.find(record);
   if (isOvertaken(found, terms)) return found;
   const isOther = (other: JournalRecord) => toMapKey(other) !== toMapKey(record) && !terms.isKnown(other);
-  return listFingerprints(record)
+  const equal = listFingerprints(record)
     .flatMap((fingerprint) => calls.listUnanswered(fingerprint))
     .find(isOther);
+  if (equal !== undefined || record.account === undefined) return equal;
+  return calls.listOnAccount(record.account).find((other) => isOtherOfAccount(other, record) && isUnderWay(other));
 }
 
 /** Begins a call; see `CallJournal.begin`. With a journal that cannot do both at once it looks first and records then. */
@@ -138,6 +145,8 @@ interface CallTable {
   /** Calls equal to this fingerprint that were sent, not answered, and that nobody was warned of. */
   listUnanswered(fingerprint: string): readonly JournalRecord[];
   listPending(fingerprint: string): readonly JournalRecord[];
+  /** Calls on an account that were sent and not answered. */
+  listOnAccount(account: string): readonly JournalRecord[];
   put(record: JournalRecord): void;
   /** Takes exactly this record out, not one that came after it. */
   drop(record: JournalRecord): void;
@@ -146,10 +155,10 @@ interface CallTable {
 
 /** Answered records that are older than the newest one by this are dropped. */
 const KEEP_MS = 7 * 24 * 60 * 60 * 1_000;
-/** Of more records than these, the oldest answered ones are dropped first. */
+/** Of more records than these, of calls or of steps, the oldest answered ones are dropped first. */
 const MAX_RECORDS = 10_000;
 
-/** A table in memory; it is pruned by number at every record. */
+/** A table in memory; it is pruned by number. */
 function createHeldCalls(): CallTable {
   const records = new Map<string, JournalRecord>();
   /** The few that are looked for by fingerprint, at every call. */
@@ -163,25 +172,36 @@ function createHeldCalls(): CallTable {
     listUnanswered: (fingerprint) => [...unanswered.values()].filter((record) => isEqualTo(record, fingerprint)),
     listPending: (fingerprint) =>
       [...records.values()].filter((record) => record.state === "pending" && record.fingerprint === fingerprint),
+    listOnAccount: (account) => [...unanswered.values()].filter((record) => record.account === account),
     put(record) {
       const key = toMapKey(record);
       remove(key);
       records.set(key, record);
       if (needsWarning(record)) unanswered.set(key, record);
-      for (const [oldest, other] of records) {
-        if (records.size <= MAX_RECORDS) break;
-        if (!isUnanswered(other)) remove(oldest);
-      }
     },
     drop(record) {
       const found = records.get(toMapKey(record));
       if (found?.state === record.state && found.at === record.at) remove(toMapKey(record));
     },
-    prune: () => undefined,
+    prune(now) {
+      for (const isOfKind of [isStep, (record: JournalRecord) => !isStep(record)]) {
+        const kind = [...records].filter(([, record]) => isOfKind(record));
+        const old = kind.slice(0, Math.max(0, kind.length - MAX_RECORDS));
+        // The oldest that may go, also where older ones must stay.
+        const free = kind.filter(([, record]) => !isUnanswered(record) && !isApprovalOpen(record, now));
+        for (const [key] of free.slice(0, old.length)) remove(key);
+      }
+    },
   };
 }
 
+function isApprovalOpen({ approval }: JournalRecord, now: number): boolean {
+  return approval !== undefined && now < Date.parse(approval.expiresAt);
+}
+
 const UNANSWERED = "state IN ('sending', 'probing')";
+/** No approval that a record rests on is still open. ISO times are in order as texts. */
+const ENDED = "coalesce(json_extract(record, '$.approval.expiresAt'), '') <= ?";
 
 /** The table `calls` of a state file. */
 function createStoredCalls(state: Pick<StateFile, "prepare">): CallTable {
@@ -191,6 +211,9 @@ function createStoredCalls(state: Pick<StateFile, "prepare">): CallTable {
     `SELECT record FROM calls WHERE ${column} = ? AND ${UNANSWERED} AND warned_at IS NULL`;
   const listUnanswered = state.prepare(`${searchBy("fingerprint")} UNION ALL ${searchBy("request")}`);
   const listPending = state.prepare("SELECT record FROM calls WHERE fingerprint = ? AND state = 'pending'");
+  const listOnAccount = state.prepare(
+    `SELECT record FROM calls INDEXED BY calls_unanswered WHERE ${UNANSWERED} AND json_extract(record, '$.account') = ?`,
+  );
   const put = state.prepare(
     `INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET request = excluded.request,
        state = excluded.state, at = excluded.at, warned_at = excluded.warned_at, record = excluded.record`,
@@ -198,12 +221,16 @@ function createStoredCalls(state: Pick<StateFile, "prepare">): CallTable {
   const drop = state.prepare("DELETE FROM calls WHERE fingerprint = ? AND call_id = ? AND state = ? AND at = ?");
   // A clock that was set forward must not make anything old: age is measured by the newest record too.
   const dropOld = state.prepare(
-    `DELETE FROM calls WHERE NOT ${UNANSWERED} AND at <= min(?, (SELECT max(at) FROM calls)) - ${KEEP_MS}`,
+    `DELETE FROM calls WHERE NOT ${UNANSWERED} AND at <= min(?, (SELECT max(at) FROM calls)) - ${KEEP_MS} AND ${ENDED}`,
   );
-  const dropMany = state.prepare(
-    `DELETE FROM calls WHERE (SELECT count(*) FROM calls) > ${MAX_RECORDS} AND (fingerprint, call_id) IN
-       (SELECT fingerprint, call_id FROM calls ORDER BY ${UNANSWERED} DESC, at DESC LIMIT -1 OFFSET ${MAX_RECORDS})`,
-  );
+  const [dropSteps, dropMany] = ["=", "<>"].map((is) => {
+    const kind = `fingerprint ${is} '${STEP}'`;
+    return state.prepare(
+      `DELETE FROM calls WHERE (SELECT count(*) FROM calls WHERE ${kind}) > ${MAX_RECORDS} AND (fingerprint, call_id) IN
+         (SELECT fingerprint, call_id FROM calls WHERE ${kind} ORDER BY ${UNANSWERED} DESC, at DESC
+            LIMIT -1 OFFSET ${MAX_RECORDS}) AND ${ENDED}`,
+    );
+  });
   return {
     find: ({ fingerprint, callId }) => {
       const row = find.get(fingerprint, callId);
@@ -211,14 +238,16 @@ function createStoredCalls(state: Pick<StateFile, "prepare">): CallTable {
     },
     listUnanswered: (fingerprint) => listUnanswered.all(fingerprint, fingerprint).map(({ record }) => readRow(record)),
     listPending: (fingerprint) => listPending.all(fingerprint).map(({ record }) => readRow(record)),
+    listOnAccount: (account) => listOnAccount.all(account).map(({ record }) => readRow(record)),
     put(record) {
       const { fingerprint, callId, request = null, state, at, warnedAt = null } = record;
       put.run(fingerprint, callId, request, state, at, warnedAt, JSON.stringify(record));
     },
     drop: ({ fingerprint, callId, state, at }) => void drop.run(fingerprint, callId, state, at),
     prune(now) {
-      dropOld.run(now);
-      dropMany.run();
+      const time = new Date(now).toISOString();
+      dropOld.run(now, time);
+      for (const drop of [dropSteps, dropMany]) drop?.run(time);
     },
   };
 }

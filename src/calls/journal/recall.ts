@@ -6,6 +6,7 @@ import { recallOwnCall } from "../steps/own-call.ts";
 import { type CallContext, type CallPlan, findPinObjection, startPlan } from "../steps/plan.ts";
 import { sendKeyed } from "../steps/send/keyed.ts";
 import { isUnanswered, isWithin, type JournalRecord } from "./journal-record.ts";
+import { awaitSender } from "./sender.ts";
 
 /**
  * Asks for the answer of a request that an earlier process sent under an idempotency key: it acted at most once, and
@@ -21,12 +22,18 @@ export async function askAgain(context: CallContext, entry: CatalogEntry): Promi
   return sent.ok ? context.record.finish(await settleReply(context, plan, sent.value)) : sent.outcome;
 }
 
-/** The outcome a journal entry stands for; undefined when the call may go on. */
+/**
+ * The outcome a journal entry stands for; undefined when the call may go on. A call that another run sends is waited for,
+ * unless only its question is of interest.
+ */
 export async function answerFromJournal(
   context: CallContext,
   entry: CatalogEntry,
-  known: JournalRecord,
+  record: JournalRecord,
+  isPreview = false,
 ): Promise<ToolOutcome | undefined> {
+  const known = isPreview || !isUnanswered(record) ? record : await awaitSender(context, record);
+  if (known === undefined) return undefined;
   if (isUnanswered(known)) return createUnknownOutcome(context, entry, "It was sent earlier and never answered.");
   if (known.state !== "done" || !isOutcome(known.outcome)) return undefined;
   // A runtime that keeps the human's answers gives the same one again, or wants to hear another.

@@ -70,7 +70,7 @@ const LOCAL_FILE_SYSTEMS = new Set([
 
 function prepareDatabase(database: DatabaseSync, path: string, isLocal: boolean): void {
   // A short log is soon written over, which is synced faster than a file that grows.
-  database.exec("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 300; BEGIN IMMEDIATE");
+  database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA wal_autocheckpoint = 300; BEGIN IMMEDIATE");
   const version = Number(database.prepare("PRAGMA user_version").get()?.user_version);
   if (version > VERSION) throw describeNewer(path, version);
   if (version === 0) {

@@ -1,3 +1,4 @@
+import { cloneJson } from "../../base/json.ts";
 import { isAbort, isControlFlow, openAnswerWindow, throwIfAborted, withAbort } from "../ask/abort.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
 import {
@@ -9,7 +10,8 @@ import {
   decide,
 } from "../ask/request.ts";
 import type { RuleSubject } from "../ask/standing-rules.ts";
-import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import { type CatalogEntry, mustAskFirst } from "../catalog/catalog-entry.ts";
+import { BEHIND_FAILURE, findFailure, findReasonToWait, nameAccountOf } from "../journal/account-failures.ts";
 import { createOutcome, decline, type ToolOutcome } from "../outcome.ts";
 import { check } from "./check.ts";
 import { inspect, locate } from "./locate.ts";
@@ -17,6 +19,7 @@ import {
   again,
   type CallContext,
   type CallPlan,
+  findCallEffect,
   findPinObjection,
   fingerprintPlan,
   fingerprintRequest,
@@ -36,7 +39,8 @@ const WARNING = "An equal call was sent before and never answered: it may alread
 
 /** Step 6. If a call may act and is not approved yet, finds a standing permission or asks a human. */
 export async function approve(context: CallContext, given: CallPlan): Promise<Step<CallPlan>> {
-  const plan = followEffect(context, given);
+  const followed = followEffect(context, given);
+  const plan = { ...followed, mustAsk: followed.mustAsk || mustAskFirst(findCallEffect(followed)) };
   if (!plan.mustAsk || isApproved(context, plan)) return proceed(plan);
   if (isForOwner(context, plan)) return proceed({ ...plan, toldOfPin: findPinObjection(context, plan.entry) });
   const agreed = await seekApproval(context, { ...plan, toldOfPin: findPinObjection(context, plan.entry) });
@@ -61,7 +65,9 @@ async function findHeld({ catalog, own }: CallContext, { entry }: CallPlan): Pro
 async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   const { record } = context;
   await record.duplicates.find(fingerprintRequest(context, plan));
-  if (isAllowedByRule(context, plan)) {
+  const isByRule = isAllowedByRule(context, plan);
+  const behind = await findReasonToWait(context, plan, isByRule);
+  if (isByRule && behind === undefined) {
     await record.save("approved");
     const note = "allowed by the user's standing permission for this tool and account";
     return proceed({ ...plan, approved: fingerprintPlan(context, plan), notes: [...plan.notes, note] });
@@ -75,13 +81,20 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
     return proceed(agreed);
   };
   let current = plan;
-  let reason = explainReason(context, plan);
+  let reason = behind ?? explainReason(context, plan);
+  if (behind !== undefined) context.turn.acceptFailures();
+  const after = (await findFailure(context.journal, nameAccountOf(plan)))?.stamp ?? "";
+  if (!context.call.keepsAnswers) context.turn.askedAfter = after;
   for (let round = 0; round <= MAX_EDITS; round += 1) {
     const request = createRequest(context, current, { reason, round });
     await record.save("pending", { request });
-    const answered = await ask(context, request);
+    // A human sees the questions in the order in which the calls were made.
+    await context.turn.waitToAsk(context.signal);
+    const answered = await ask(context, request, behind);
     if (!answered.ok) return answered;
     const decision = answered.value;
+    const isNewYes = decision.type !== "decline" && context.call.keepsAnswers === true && !record.isGranted(request.id);
+    if (isNewYes) record.grant(request.id, after);
     if (decision.type === "decline") return stop(decline(current.entry.name, decision.message, current.notes));
     if (decision.type === "approve") return agree(await accept(context, current, request.fingerprint, decision.always));
     if (context.own !== undefined) return stop(refuseEdit(current));
@@ -101,8 +114,10 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
 export async function previewRequest(context: CallContext, plan: CallPlan): Promise<ApprovalRequest | undefined> {
   if (!plan.mustAsk || isApproved(context, plan) || isForOwner(context, plan)) return undefined;
   await context.record.duplicates.find(fingerprintRequest(context, plan));
-  if (isAllowedByRule(context, plan) || (await findHeld(context, plan)) !== undefined) return undefined;
-  return createRequest(context, plan, { reason: explainReason(context, plan), round: 0 });
+  const isByRule = isAllowedByRule(context, plan);
+  const behind = await findReasonToWait(context, plan, isByRule);
+  if ((isByRule && behind === undefined) || (await findHeld(context, plan)) !== undefined) return undefined;
+  return createRequest(context, plan, { reason: behind ?? explainReason(context, plan), round: 0 });
 }
 
 /** A rule allows the tool, but not a retry of a call that may have happened. */
@@ -113,20 +128,23 @@ function isAllowedByRule(context: CallContext, plan: CallPlan): boolean {
   return context.rules.allows(toRuleSubject(context, plan));
 }
 
-function toRuleSubject({ client }: CallContext, { entry, connectionId }: CallPlan): RuleSubject {
-  return { principal: client.principal, tool: entry.name, connection: connectionId, effect: entry.effect };
+function toRuleSubject({ client }: CallContext, plan: CallPlan): RuleSubject {
+  const { effect } = findCallEffect(plan);
+  return { principal: client.principal, tool: plan.entry.name, connection: plan.connectionId, effect };
 }
 
 function explainReason(context: CallContext, plan: CallPlan): string {
   const parts = [findPinObjection(context, plan.entry), plan.askReason, plan.entry.policyReason];
   const said = parts.filter((part) => part !== undefined && part !== "");
-  return said.length > 0 ? said.join(" ") : `This tool can ${describeEffect(plan)}, so you are asked first.`;
+  return said.length > 0 ? said.join(" ") : `This ${describeEffect(plan)}, so you are asked first.`;
 }
 
-function describeEffect({ entry }: CallPlan): string {
-  if (entry.effect === "delete") return "delete things";
-  if (entry.effect === "admin") return "change how the account is set up";
-  return entry.effect === "read" ? "read things that need your consent" : "change things";
+function describeEffect(plan: CallPlan): string {
+  const { effect, does } = findCallEffect(plan);
+  if (does !== undefined) return `call ${does}`;
+  if (effect === "delete") return "tool can delete things";
+  if (effect === "admin") return "tool can change how the account is set up";
+  return effect === "read" ? "tool can read things that need your consent" : "tool can change things";
 }
 
 function createRequest(
@@ -137,11 +155,14 @@ function createRequest(
   const { entry, connectionId } = plan;
   const { call, client, record } = context;
   // An answer to the question without the warning must not answer the question with it.
-  const parts = [call.callId, fingerprintPlan(context, plan), round, ...record.duplicates.names];
+  const { askedAfter } = record.marks;
+  const waits = !askedAfter ? [] : [`after ${askedAfter}`];
+  const parts = [call.callId, fingerprintPlan(context, plan), round, ...record.duplicates.names, ...waits];
   const used = entry.connections.find((choice) => choice.id === connectionId);
   return createApprovalRequest(
     {
       ...entry,
+      ...findCallEffect(plan),
       tool: entry.name,
       account: used?.label,
       connection: connectionId,
@@ -164,7 +185,11 @@ function listFiles({ files }: CallPlan): ApprovalFile[] {
 }
 
 /** Returns one valid decision, or the outcome without one: an error, a late or a foreign answer approves nothing. */
-async function ask(context: CallContext, request: ApprovalRequest): Promise<Step<ApprovalDecision>> {
+async function ask(
+  context: CallContext,
+  request: ApprovalRequest,
+  behind: string | undefined,
+): Promise<Step<ApprovalDecision>> {
   const { call, approve: approver } = context;
   throwIfAborted(context.signal);
   const unanswered = (code: string, message: string) => {
@@ -178,13 +203,16 @@ async function ask(context: CallContext, request: ApprovalRequest): Promise<Step
   let answer: unknown;
   try {
     // A copy, so that the approver cannot change the planned call.
-    answer = await withAbort(Promise.resolve(approver(structuredClone(request), { signal })), signal);
+    const options = { signal, isGranted: context.record.isGranted(request.id), isAgain: behind !== undefined };
+    const put = () => withAbort(Promise.resolve(approver(cloneJson(request) as typeof request, options)), signal);
+    answer = await context.turn.stepAside(put, Boolean(call.keepsAnswers));
   } catch (error) {
     if (isControlFlow(error)) throw error;
     throwIfAborted(context.signal);
     if (expiry.aborted) return unanswered("approval_expired", "The request for approval was not answered in time.");
     // The human stopped the whole call (Ctrl-C), not only this question.
     if (isAbort(error)) throw error;
+    if (behind !== undefined) return unanswered(BEHIND_FAILURE, behind);
     return unanswered("approval_failed", "The request for approval could not be put to anybody.");
   } finally {
     close();
@@ -235,7 +263,9 @@ async function applyEdit(context: CallContext, plan: CallPlan, typed: Record<str
   const { arguments: args, files, located, notes, askReason } = edited.value;
   const kept = [...plan.notes, "the user edited the arguments", ...notes];
   const next: CallPlan = { ...plan, arguments: args, files, located, notes: kept };
+  // They were not shown that the call does more now.
   const isAsTyped =
+    findCallEffect(next).effect === findCallEffect(plan).effect &&
     askReason === undefined &&
     canonicalJson(args) === canonicalJson(parsed.value.arguments) &&
     canonicalJson(listFiles(next)) === canonicalJson(listFiles(plan));

@@ -3,14 +3,16 @@ import { fillFileArguments } from "../../media/send/inspect-files.ts";
 import { createFilesBody, type OnBytes } from "../../media/send/send-files.ts";
 import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
 import type { UploadMode } from "../pipeline.ts";
-import type { CallContext, CallPlan } from "./plan.ts";
+import { type CallContext, type CallPlan, nameConfirmedLevel } from "./plan.ts";
 
 /** Step 7. Builds the request body. Files are opened and read while they are sent, and must match the approval. */
 export function attach(context: Pick<CallContext, "roots" | "emit" | "call">, plan: CallPlan, confirmed: boolean) {
+  const level = nameConfirmedLevel(plan);
   const request = {
     arguments: plan.arguments,
     ...(plan.connectionId === undefined ? {} : { connectionId: plan.connectionId }),
     ...(confirmed ? { confirmed } : {}),
+    ...(confirmed && level !== undefined ? { confirmed_level: level } : {}),
   };
   if (plan.files.length === 0) return request;
   if (plan.upload === "envelope")

@@ -1,3 +1,4 @@
+import { toDoubles } from "../../base/exact-number.ts";
 import { sha256Hex } from "../../base/hash.ts";
 import { getAt, isRecord } from "../../base/json.ts";
 import { locateFiles } from "../../media/locate/locate-files.ts";
@@ -44,7 +45,7 @@ interface CheckedArguments {
   readonly problems: readonly string[];
 }
 
-function checkArguments({ entry, arguments: args }: CallPlan, validation: ValidationMode): CheckedArguments {
+function checkArguments({ entry, arguments: args, located }: CallPlan, validation: ValidationMode): CheckedArguments {
   const schema = entry.inputSchema;
   if (validation === "off") return { args, repairs: [], problems: [] };
   const checked = schema === null || isPlaceholderSchema(schema) ? undefined : getGuard(schema)(args);
@@ -53,8 +54,21 @@ function checkArguments({ entry, arguments: args }: CallPlan, validation: Valida
     ({ path, value }) => `${path} still holds the placeholder ${value}: look the real value up first`,
   );
   const problems = (checked?.ok === false ? checked.problems : []).map((problem) => problem.message);
-  return { args: result, repairs: checked?.repairs ?? [], problems: [...problems, ...unfilled] };
+  const unnamed = problems.length > 0 ? [] : findUnnamedFiles(result, located);
+  return { args: result, repairs: checked?.repairs ?? [], problems: [...problems, ...unfilled, ...unnamed] };
 }
+
+/** Words where a file belongs: a storage key has folders, and otherwise comes with name and type. */
+function findUnnamedFiles(args: Record<string, unknown>, located: CallPlan["located"]): string[] {
+  return located.flatMap(({ kind, path, field, reference }) => {
+    const value = kind === "storage_key" && !reference.includes("/") ? getAt(args, path) : undefined;
+    if (!isRecord(value) || (isFilled(value.name) && isFilled(value.mimetype))) return [];
+    const name = JSON.stringify(reference.slice(0, 80));
+    return [`${field}: ${name} names no file; a stored file needs name and mimetype beside its s3key`];
+  });
+}
+
+const isFilled = (value: unknown) => typeof value === "string" && value.trim() !== "";
 
 function getGuard(schema: object): Guard {
   const known = guards.get(schema);
@@ -103,7 +117,8 @@ export function repairForSchema(schema: JsonSchema, args: unknown): RepairedArgu
   if (isPlaceholderSchema(schema)) return { args, wrongNulls: [] };
   const checked = checkWithFiles(schema, args);
   const wrongNulls = checked.problems.filter(({ got }) => got === "null").map(({ message }) => message);
-  return { args: checked.args, wrongNulls };
+  // Of other numbers the host knows nothing: it gets the text it gave.
+  return { args: toDoubles(checked.args) === checked.args ? checked.args : args, wrongNulls };
 }
 
 /** True when the arguments fit the schema as they are, as far as it can be checked; a file must be an object, too. */

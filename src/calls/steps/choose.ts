@@ -1,4 +1,4 @@
-import { redactHint } from "../../media/send/upload-hint.ts";
+import { redactHint } from "../../media/send/redact-hint.ts";
 import { isControlFlow, openAnswerWindow, withAbort } from "../ask/abort.ts";
 import { type CatalogEntry, mustAskFirst } from "../catalog/catalog-entry.ts";
 import { type ConnectionChoice, cleanLines, cleanText, createOutcome } from "../outcome.ts";
@@ -79,7 +79,7 @@ export async function forgetConnection(
 
 /** Lets the human choose among `choices`; without an answer, the outcome lists their labels. */
 export async function askForConnection(
-  context: Pick<CallContext, "call" | "signal" | "chooseConnection" | "chosen" | "memory">,
+  context: Pick<CallContext, "call" | "signal" | "chooseConnection" | "chosen" | "memory" | "turn">,
   entry: CatalogEntry,
   choices: readonly ConnectionChoice[],
   failure?: Pick<Failure, "code" | "message" | "hint" | "details">,
@@ -104,7 +104,8 @@ export async function askForConnection(
     return undefined;
   };
   // Ends on timeout or abort, even if the chooser ignores the signal.
-  const answer = await withAbort(chooseConnection(question, { signal }), signal).catch(giveUp).finally(close);
+  const put = () => withAbort(chooseConnection(question, { signal }), signal).catch(giveUp).finally(close);
+  const answer = await context.turn.stepAside(put, Boolean(context.call.keepsAnswers));
   const wanted = typeof answer === "string" ? answer : answer?.id;
   const chosen = clean.find((choice) => choice.id === wanted);
   if (chosen === undefined) return stop(unanswered);

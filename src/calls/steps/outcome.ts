@@ -1,6 +1,6 @@
 import { adviseOnCredential, KEY_HINT } from "../../client/failure.ts";
 import type { SvcError } from "../../errors.ts";
-import { redactHint } from "../../media/send/upload-hint.ts";
+import { redactHint } from "../../media/send/redact-hint.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { ToolHead } from "../catalog/stored-tools.ts";
 import {

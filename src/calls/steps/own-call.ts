@@ -1,5 +1,6 @@
 import { throwIfAborted, toFailure } from "../ask/abort.ts";
 import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
+import { announceSending } from "./announce.ts";
 import { createUnknownOutcome } from "./outcome.ts";
 import {
   type CallContext,
@@ -60,7 +61,7 @@ export async function planAgain(context: CallContext, plan: CallPlan): Promise<S
  */
 export async function sendOwnCall(context: CallContext, plan: CallPlan, own: OwnSend): Promise<ToolOutcome> {
   const { entry, notes } = plan;
-  context.emit({ type: "sending", callId: context.call.callId, toolName: entry.name, confirmed: true });
+  await announceSending(context, { toolName: entry.name, confirmed: true });
   let answer: OwnAnswer;
   try {
     answer = await own.send();

@@ -1,7 +1,12 @@
 import type { SvcError } from "../../errors.ts";
 import type { LocatedFile } from "../../media/locate/locate-files.ts";
 import type { InspectedFile } from "../../media/send/inspect-files.ts";
+import { findRaisedLevel } from "../../schema/check/call-level.ts";
+import { pickHigher, type RaisedLevel, rankLevel } from "../../wire/call-level.ts";
+import type { SideEffectLevel } from "../../wire/catalog.ts";
 import { createFingerprint, type FingerprintSubject } from "../ask/fingerprint.ts";
+import type { Effect } from "../ask/request.ts";
+import type { CallTurn } from "../call-queue.ts";
 import { type CatalogEntry, mustAskFirst } from "../catalog/catalog-entry.ts";
 import type { CallRecord } from "../journal/call-record.ts";
 import type { CallJournal } from "../journal/journal.ts";
@@ -24,6 +29,8 @@ export interface CallPlan {
   readonly askReason: string | undefined;
   /** Fingerprint approved by a human or a standing rule. */
   readonly approved: string | undefined;
+  /** What the call does beyond its tool's effect, as the service said when it was sent. */
+  readonly raised: RaisedLevel | undefined;
   /** The pin warning shown to the human, if any. */
   readonly toldOfPin: string | undefined;
   /** Number of times the tool's effect changed between approval and request. */
@@ -43,12 +50,16 @@ export interface CallContext extends Omit<Pipeline, "journal"> {
   readonly call: Pick<
     ToolCall,
     "callId" | "toolName" | "connectionId" | "connections" | "keepsAnswers" | "resumesHeld"
-  >;
+  > & {
+    /** @internal As in {@link ToolCall}. */
+    readonly asked?: ToolCall["asked"];
+  };
   readonly signal: AbortSignal | undefined;
   readonly journal: CallJournal;
   /** Milliseconds a request for approval stays open. */
   readonly approvalTtlMs: number;
   readonly own: OwnSend | undefined;
+  readonly turn: CallTurn;
   readonly record: CallRecord;
 }
 
@@ -56,11 +67,12 @@ export interface CallContext extends Omit<Pipeline, "journal"> {
 export type OpenedCall = Omit<CallContext, "record">;
 
 /** Makes the context of a call, once. */
-export function openCall(pipeline: Pipeline, call: ToolCall, own?: OwnSend): OpenedCall {
+export function openCall(pipeline: Pipeline, call: ToolCall, turn: CallTurn, own?: OwnSend): OpenedCall {
   return {
     ...pipeline,
     call,
     own,
+    turn,
     signal: call.signal,
     journal: call.journal ?? pipeline.journal,
     memory: call.memory ?? pipeline.memory,
@@ -155,6 +167,7 @@ export function startPlan(
     mustAsk: false,
     askReason: undefined,
     approved: undefined,
+    raised: undefined,
     toldOfPin: undefined,
     effectChanges: 0,
     upload: settings.upload,
@@ -188,9 +201,31 @@ export function followEffect(context: Pins & Pick<CallContext, "catalog">, plan:
   return { ...plan, entry, mustAsk: plan.mustAsk || mustAskAbout(context, entry) };
 }
 
+/**
+ * What a call does: its tool's effect, raised by its arguments as the service described it, and by what the service answered.
+ * `does` says why it is more, in words that follow "it". Every decision about a call asks here.
+ */
+export function findCallEffect({ entry, arguments: args, raised: told }: CallPlan): CallEffect {
+  const raised = pickHigher(findRaisedLevel(entry.callLevels?.conditions ?? [], args), told);
+  if (raised === undefined) return { effect: entry.effect };
+  const isMore = entry.effect === "unknown" || rankLevel(raised.level) > rankLevel(entry.effect);
+  return { effect: isMore ? raised.level : entry.effect, does: raised.says };
+}
+
+interface CallEffect {
+  readonly effect: Effect;
+  readonly does?: string;
+}
+
+/** The level that a confirmation of the call is for, where the service takes it: a call that does more is not run. */
+export function nameConfirmedLevel(plan: CallPlan): SideEffectLevel | undefined {
+  const { effect } = findCallEffect(plan);
+  return plan.entry.callLevels === undefined || effect === "unknown" ? undefined : effect;
+}
+
 /** Fingerprint of a plan as it would be sent now: tool and effect, arguments, account, file digests and principal. */
 export function fingerprintPlan(context: Pick<CallContext, "client">, plan: CallPlan): string {
-  return createFingerprint({ ...describeRequest(context, plan), effect: plan.entry.effect });
+  return createFingerprint({ ...describeRequest(context, plan), effect: findCallEffect(plan).effect });
 }
 
 /** Fingerprint of the request a plan sends. Unlike a decision's, it does not depend on the tool's effect. */
@@ -213,7 +248,11 @@ export function isApproved(context: Pick<CallContext, "client">, plan: CallPlan)
  * and runs nothing; if the service wants a confirmation all the same, the device asks.
  */
 export function isForOwner({ own }: Pick<CallContext, "own">, plan: CallPlan): boolean {
-  return own === undefined && plan.entry.ownerApproves === true && !plan.objections.includes("confirmation");
+  return (
+    own === undefined &&
+    plan.entry.ownerApproves === true &&
+    !plan.objections.some((name) => name.startsWith("confirmation"))
+  );
 }
 
 /** True for a read that is never journaled. */

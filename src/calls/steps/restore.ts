@@ -1,3 +1,4 @@
+import { ExactNumber, isInexact, parseExactly } from "../../base/exact-number.ts";
 import { isRecord } from "../../base/json.ts";
 import { restoreRenamedKeys } from "../../schema/project/rename-keys.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
@@ -19,21 +20,25 @@ interface ParsedArguments {
 /** Parses the arguments as a JSON object, unchanged otherwise. */
 export function parseArguments(toolName: string, raw: unknown): Step<ParsedArguments> {
   const notes: string[] = [];
-  let value = raw ?? {};
+  let value: unknown = raw ?? {};
   if (typeof value === "string") {
     if (value.length > MAX_JSON_TEXT) return refuse(toolName, "are longer than 256 KiB of text");
     try {
-      value = value.trim() === "" ? {} : JSON.parse(value);
+      value = value.trim() === "" ? {} : parseExactly(value);
     } catch {
       return refuse(toolName, "are text that is not JSON");
     }
     notes.push("arguments were given as JSON text and read as an object");
   }
   try {
-    const text = JSON.stringify(value);
-    // What JSON cannot hold of numbers becomes null.
-    if (text?.includes("null") === true) JSON.stringify(value, refuseNumbers);
-    const plain: unknown = JSON.parse(text);
+    // What JSON cannot hold of numbers would become null.
+    let rounded: string | undefined;
+    const text = JSON.stringify(value, (key, part: unknown) => {
+      if (isInexact(part)) rounded ??= key;
+      return writeNumber(key, part);
+    });
+    if (rounded !== undefined) return refuseRounded(toolName, rounded);
+    const plain = parseExactly(text);
     if (!isRecord(plain)) return refuse(toolName, "are not an object");
     return proceed({ arguments: plain, canonical: canonicalJson(plain), notes });
   } catch (error) {
@@ -72,9 +77,22 @@ function explain(name: (typeof RESERVED)[number]): string {
   return "only a human can confirm";
 }
 
-function refuseNumbers(key: string, value: unknown): unknown {
+function writeNumber(key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return ExactNumber.write(String(value));
   if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${key} is ${value}`);
   return value;
+}
+
+/** A runtime that parses the model's JSON by itself has no more digits of such a number than a double. */
+function refuseRounded(toolName: string, field: string): Step<never> {
+  return stop(
+    createOutcome("failed", toolName, {
+      code: "invalid_arguments",
+      message: cleanText(`${field} is too large a number to come here with all its digits. Nothing was sent.`),
+      hint: "Give it as text of its digits; if that is refused, too, give svc_call_tool all arguments as one JSON text.",
+      retryable: false,
+    }),
+  );
 }
 
 function refuse(toolName: string, what: string): Step<never> {

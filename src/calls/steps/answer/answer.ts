@@ -1,15 +1,24 @@
 import type { InspectedFile } from "../../../media/send/inspect-files.ts";
-import { ingestFile } from "../../../media/send/send-files.ts";
-import { readUploadHint } from "../../../media/send/upload-hint.ts";
+import type { RaisedLevel } from "../../../wire/call-level.ts";
 import { toFailure } from "../../ask/abort.ts";
 import { cleanText, createOutcome } from "../../outcome.ts";
 import { reportUpload } from "../attach.ts";
 import { askForConnection, choose, findGivenConnection, forgetConnection } from "../choose.ts";
 import { describeFailure, describeSvcError, isLostAnswer } from "../outcome.ts";
-import { again, type CallContext, type CallPlan, isApproved, isPlainRead, proceed, type Step, stop } from "../plan.ts";
+import {
+  again,
+  type CallContext,
+  type CallPlan,
+  findCallEffect,
+  isApproved,
+  isPlainRead,
+  proceed,
+  type Step,
+  stop,
+} from "../plan.ts";
 import { awaitConnection, toSafeLink } from "./await-connection.ts";
 import { awaitOwner } from "./await-owner.ts";
-import { type Answered, type Failure, type Judgement, judgeReply, type Objection } from "./read-reply.ts";
+import { type Failure, type Judgement, judgeReply, type Objection } from "./read-reply.ts";
 
 /**
  * Step 9. Handles objections of the service, each once per call: the call goes back to the approval with a changed
@@ -32,20 +41,30 @@ export async function answer(context: CallContext, plan: CallPlan): Promise<Step
   if (kind === "needs_connection" && isNew) {
     await withdraw(context, plan);
     // The document says to repeat the call unchanged once the app can be used.
-    return (await awaitConnection(context, plan, failure)) ? again(met) : proceed(plan);
+    const isConnected = await context.turn.stepAside(() => awaitConnection(context, plan, failure));
+    return isConnected ? again(met) : proceed(plan);
   }
-  if (!isNew || !isObjection(kind, answered)) return proceed(plan);
+  if (!isNew || !isObjection(judgement, plan)) return proceed(plan);
   if (kind !== "arguments") await withdraw(context, plan);
-  const next = await ANSWERS[kind](context, met, failure);
+  const next = await ANSWERS[judgement.kind](context, met, failure);
   return next.ok ? again(next.value) : next;
 }
 
-/** If the call was already confirmed, a request for confirmation is a refusal. */
-function isObjection(kind: Judgement["kind"], { confirmed }: Answered): kind is Objection {
-  return kind === "confirmation" ? !confirmed : kind in ANSWERS;
+/** If the call was already confirmed as what it does, a request for confirmation is a refusal. */
+function isObjection(judgement: Problem, plan: CallPlan): judgement is Problem & { readonly kind: Objection } {
+  if (judgement.kind !== "confirmation") return judgement.kind in ANSWERS;
+  return plan.answered?.confirmed === false || raise(plan, judgement.failure) !== undefined;
 }
 
-function nameObjection({ kind, failure }: Exclude<Judgement, { kind: "success" }>): string {
+/** What the service says beyond what the human was shown. */
+function raise(plan: CallPlan, { raised }: Failure): RaisedLevel | undefined {
+  return raised === undefined || findCallEffect(plan).effect === raised.level ? undefined : raised;
+}
+
+type Problem = Exclude<Judgement, { kind: "success" }>;
+
+function nameObjection({ kind, failure }: Problem): string {
+  if (kind === "confirmation" && failure.raised !== undefined) return `${kind} ${failure.raised.level}`;
   if (kind !== "missing_bytes") return kind;
   return `${kind} ${failure.upload?.field ?? ""} ${failure.fields.join(" ")}`;
 }
@@ -82,7 +101,13 @@ async function demandApproval(context: CallContext, plan: CallPlan, failure: Fai
   const known = refreshed?.entry ?? plan.entry;
   const entry = { ...known, askBefore: known.askBefore.length > 0 ? known.askBefore : failure.askBefore };
   const reason = failure.policyReason ?? `The service wants a confirmation: ${cleanText(failure.message, 300)}`;
-  const asked: CallPlan = { ...plan, entry, mustAsk: true, askReason: plan.askReason ?? reason };
+  const asked: CallPlan = {
+    ...plan,
+    entry,
+    mustAsk: true,
+    raised: failure.raised ?? plan.raised,
+    askReason: plan.askReason ?? reason,
+  };
   return context.call.keepsAnswers && plan.connectionId === undefined ? choose(context, asked) : proceed(asked);
 }
 
@@ -107,6 +132,11 @@ async function uploadFile(context: CallContext, plan: CallPlan, failure: Failure
   if (plan.upload === "ingest" && upload === undefined && !/\bcurl\b/.test(hint ?? "")) {
     return proceed({ ...plan, upload: "envelope" });
   }
+  // Few calls ever need them.
+  const [{ ingestFile }, { readUploadHint }] = await Promise.all([
+    import("../../../media/send/ingest-file.ts"),
+    import("../../../media/send/upload-hint.ts"),
+  ]);
   const reading = readUploadHint({ hint, upload, baseUrl: context.client.baseUrl, reference });
   if (!reading.ok) {
     const outcome = describeFailure(plan, failure, [`the upload instruction was not followed: ${reading.reason}`]);

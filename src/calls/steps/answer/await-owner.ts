@@ -2,7 +2,7 @@ import type { SvcClient } from "../../../client/client.ts";
 import { startStopwatch } from "../../../client/retry.ts";
 import { isSvcError } from "../../../errors.ts";
 import { CALLER_GONE, isAbort, throwIfAborted, toFailure } from "../../ask/abort.ts";
-import { cleanText, createOutcome, decline, type ToolOutcome } from "../../outcome.ts";
+import { cleanText, createOutcome, decline, type ToolOutcome, toSafeJson } from "../../outcome.ts";
 import { type CallContext, type CallPlan, proceed, type Step, stop } from "../plan.ts";
 import { toSafeLink } from "./await-connection.ts";
 
@@ -11,6 +11,8 @@ const WAIT_SECONDS = 25;
 /** Wait after a failed look, in milliseconds. */
 const RETRY_MS = 2_000;
 const CANCEL_MS = 5_000;
+/** Most characters of edited arguments that a model is shown. */
+const EDIT_MAX = 2_000;
 
 /** An approval that the service holds. */
 interface HeldApproval {
@@ -28,9 +30,10 @@ export async function awaitOwner(context: CallContext, plan: CallPlan, held: Hel
   const { call, client, record } = context;
   await record.save("pending", { held: held.id });
   const told = { callId: call.callId, toolName: plan.entry.name, approvalId: held.id, url: held.url };
-  context.emit({ type: "awaiting_owner", ...told });
+  const tell = (reason?: string) => context.emit({ type: "awaiting_owner", ...told, ...(reason && { reason }) });
+  tell();
   try {
-    return await follow(context, plan, held);
+    return await context.turn.stepAside(() => follow(context, plan, held, tell));
   } catch (error) {
     // The service keeps it no more: the call may be made anew.
     if (isSvcError(error) && error.status === 404) await record.withdraw();
@@ -41,9 +44,15 @@ export async function awaitOwner(context: CallContext, plan: CallPlan, held: Hel
   }
 }
 
-async function follow(context: CallContext, plan: CallPlan, held: HeldApproval): Promise<Step<CallPlan>> {
+async function follow(
+  context: CallContext,
+  plan: CallPlan,
+  held: HeldApproval,
+  tell: (reason: string) => void,
+): Promise<Step<CallPlan>> {
   const elapsed = startStopwatch(context.now);
   let url = held.url;
+  let told = "";
   const waitMs = context.call.resumesHeld?.waitMs ?? context.approvalTtlMs;
   for (let left = waitMs; left > 0; left = waitMs - elapsed()) {
     const seconds = Math.min(WAIT_SECONDS, Math.ceil(left / 1_000));
@@ -56,12 +65,24 @@ async function follow(context: CallContext, plan: CallPlan, held: HeldApproval):
     const { approval, reply } = found;
     url ??= toSafeLink(approval.url, context.client.baseUrl);
     if (approval.status === "done" && reply !== undefined) {
-      return proceed({ ...plan, answered: { reply, confirmed: true, hasEnvelope: false } });
+      const notes = [...plan.notes, ...tellOfEdit(approval)];
+      return proceed({ ...plan, notes, answered: { reply, confirmed: true, hasEnvelope: false } });
     }
+    const reason = approval.status === "pending" ? cleanText(approval.reason ?? "", 300) : "";
+    // A call before it did not succeed: the owner has to decide once more.
+    if (reason !== "" && reason !== told) tell(reason);
+    told = reason;
     const ended = describeEnd(plan, approval);
     if (ended !== undefined) return stop(ended);
   }
   return stop(describeWaiting(plan, url));
+}
+
+/** A model goes on from what ran, and not from what it asked for. */
+function tellOfEdit({ editedArguments }: Found["approval"]): string[] {
+  if (editedArguments == null) return [];
+  const args = cleanText(toSafeJson(editedArguments), EDIT_MAX);
+  return [`the owner changed the arguments of this call before it ran; it ran with: ${args}`];
 }
 
 /** Undefined when the service cannot be asked at the moment. */

@@ -1,6 +1,7 @@
 import { isRecord } from "../../../base/json.ts";
 import type { ExecuteReply } from "../../../client/reply.ts";
 import type { NextAction } from "../../../errors.ts";
+import type { RaisedLevel } from "../../../wire/call-level.ts";
 import { type HeldApprovalRef, type UploadInstruction, uploadInstructionSchema } from "../../../wire/execution.ts";
 import { type ConnectionChoice, limitAction } from "../../outcome.ts";
 
@@ -42,6 +43,7 @@ export function judgeReply({ reply, ...sent }: Answered): Judgement {
 function classify(failure: Failure, sent: Omit<Answered, "reply">): Exclude<Judgement["kind"], "success"> {
   const { code, canonicalCode, status } = failure;
   if (failure.approval !== undefined) return "held";
+  if (failure.raised !== undefined) return "confirmation";
   if (code === "missing_file_bytes") return "missing_bytes";
   if (isEnvelopeRefused(failure, sent)) return "envelope_refused";
   if (status === 412 || code === "confirmation_required") return "confirmation";
@@ -85,6 +87,8 @@ export interface Failure {
   readonly upload: UploadInstruction | undefined;
   /** The approval that the owner of the service decides about. */
   readonly approval: HeldApprovalRef | undefined;
+  /** What the call does beyond its tool's effect, where the service wants a confirmation of just that. */
+  readonly raised: RaisedLevel | undefined;
   /** The arguments at fault, as dotted paths without a leading `arguments.`. */
   readonly fields: readonly string[];
   readonly choices: readonly ConnectionChoice[];
@@ -145,6 +149,7 @@ function readFailure(reply: ExecuteReply): Failure {
     nextAction: limitAction(next && { tool: next.tool, input: next.input }),
     upload: readUpload(error?.upload ?? envelope.upload),
     approval: error?.approval ?? summary?.approval,
+    raised: error?.call_level ?? summary?.call_level,
     fields: readFields({ ...envelope, ...error }),
     choices: readChoices(
       error?.connections ?? envelope.connections,

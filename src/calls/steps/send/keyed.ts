@@ -11,6 +11,7 @@ import type { CatalogEntry, KeyPromise } from "../../catalog/catalog-entry.ts";
 import { createKey } from "../../journal/call-record.ts";
 import { type ApprovedFacts, isWithin, type JournalRecord } from "../../journal/journal-record.ts";
 import { type ConnectionChoice, cleanText } from "../../outcome.ts";
+import { announceSending } from "../announce.ts";
 import type { Answered } from "../answer/read-reply.ts";
 import { createUnknownOutcome, describeLostAnswer, describeRefusal, isLostAnswer } from "../outcome.ts";
 import {
@@ -18,6 +19,7 @@ import {
   type CallPlan,
   findPinObjection,
   fingerprintRequest,
+  nameConfirmedLevel,
   proceed,
   type Step,
   stop,
@@ -111,7 +113,7 @@ async function tryOnce(
     const changed = send.isRepeat ? await findChange(context, entry.name, send) : undefined;
     throwIfAborted(signal);
     if (changed !== undefined) return await lookUp(client, send.repeatable.key, { ...changed, options });
-    context.emit({ type: "sending", callId: context.call.callId, toolName: entry.name, confirmed: true });
+    await announceSending(context, { toolName: entry.name, confirmed: true, isRepeat: send.isRepeat });
     return await settleRunning(client, await client.execute(buildBody(entry, send.repeatable), options), options);
   } catch (error) {
     const failure = toFailure(error, signal);
@@ -127,6 +129,7 @@ function buildBody({ integration, name }: CatalogEntry, { key, arguments: args, 
     input: { ...args },
     confirm: true,
     idempotency_key: key,
+    ...(approved?.level === undefined ? {} : { confirmed_level: approved.level }),
     ...(approved?.namesAccount === true ? { connection_id: approved.account?.id } : {}),
   };
 }
@@ -179,6 +182,7 @@ function describeApproved(
   const shown = [...entry.connections, ...fresh.connections].find((choice) => choice.id === id);
   return {
     effect: entry.effect,
+    level: nameConfirmedLevel({ ...plan, entry: { ...entry, callLevels: fresh.callLevels ?? entry.callLevels } }),
     schemaHash: entry.schemaHash ?? fresh.schemaHash,
     ...(id === undefined ? {} : { account: { id, label: shown?.label ?? id } }),
     namesAccount: promise.namesAccount && id !== undefined,

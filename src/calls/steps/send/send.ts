@@ -3,10 +3,13 @@ import { startBudget } from "../../../client/retry.ts";
 import type { SvcError } from "../../../errors.ts";
 import { throwIfAborted, toFailure } from "../../ask/abort.ts";
 import { canonicalJson } from "../../ask/fingerprint.ts";
+import { findReasonToWait, nameAccountOf } from "../../journal/account-failures.ts";
 import { toMapKey } from "../../journal/journal.ts";
-import type { JournalRecord } from "../../journal/journal-record.ts";
+import { isOtherOfAccount, type JournalRecord } from "../../journal/journal-record.ts";
 import { answerFromJournal } from "../../journal/recall.ts";
+import { awaitSender, isUnderWay } from "../../journal/sender.ts";
 import { createOutcome, type ToolOutcome } from "../../outcome.ts";
+import { announceSending } from "../announce.ts";
 import { awaitOwner } from "../answer/await-owner.ts";
 import type { Answered } from "../answer/read-reply.ts";
 import { attach, describeChangedFile } from "../attach.ts";
@@ -49,6 +52,15 @@ export async function send(context: CallContext, plan: CallPlan): Promise<Step<C
   const isForOther = isForOwner(context, plan) && plan.mustAsk && !approved;
   const heldBefore = approved ? undefined : record.known?.held;
   if (heldBefore !== undefined) return awaitOwner(context, plan, { id: heldBefore, url: undefined });
+  // Held until the outcome is known: nothing else is sent to the account meanwhile.
+  if (own === undefined && plan.entry.effect !== "read") {
+    context.turn.account = nameAccountOf(plan);
+    context.turn.isAllowed ||= approved;
+    await context.turn.begin(context.signal);
+    if (approved && (await findReasonToWait(context, plan, record.approval === undefined)) !== undefined) {
+      return again(withoutApproval(plan));
+    }
+  }
   const same = own && (await planAgain(context, plan));
   if (same?.ok === false) return same;
   const changed = findChange(context, plan);
@@ -106,19 +118,36 @@ async function begin(
 ): Promise<JournalRecord | undefined> {
   const { record, signal } = context;
   const request = fingerprintRequest(context, plan);
+  const account = context.turn.stage === "sending" ? nameAccountOf(plan) : undefined;
   const isRead = plan.entry.effect === "read";
   const state = isApproved(context, plan) ? "sending" : "probing";
-  const obstacle = await record.begin(state, { request, isRead, repeatable });
+  const obstacle = await record.begin(state, { request, account, isRead, repeatable });
   // Aborted meanwhile: the record must not count as a request whose answer was lost.
   if (obstacle === undefined && signal?.aborted === true) await record.withdraw();
   return obstacle;
 }
 
-/** Another process sent this call or a duplicate; for a duplicate a human is asked. */
+/** Another process sent this call or a duplicate, or holds the account; for a duplicate a human is asked. */
 async function stepAside(context: CallContext, plan: CallPlan, obstacle: JournalRecord): Promise<Step<CallPlan>> {
+  const { key } = context.record;
+  const request = fingerprintRequest(context, plan);
+  if (isOtherOfAccount(obstacle, { ...obstacle, ...key, request })) {
+    const left = await awaitSender(context, obstacle);
+    return left === undefined || !isUnderWay(left) ? again(plan) : stop(describeBusy(plan));
+  }
   const isThisCall = toMapKey(obstacle) === toMapKey(context.record.key);
   const outcome = isThisCall ? await answerFromJournal(context, plan.entry, obstacle) : undefined;
   return outcome === undefined ? again(withoutApproval(plan)) : stop(outcome);
+}
+
+function describeBusy({ entry, notes }: CallPlan): ToolOutcome {
+  const told = {
+    code: "account_busy",
+    message: "Another program has a call on this account under way, and its answer has not come. Nothing was run.",
+    hint: "Make the same call again a little later.",
+    retryable: true,
+  };
+  return createOutcome("failed", entry.name, told, notes);
 }
 
 async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<Answered>> {
@@ -141,12 +170,11 @@ async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<A
 }
 
 async function sendOnce(context: CallContext, plan: CallPlan, timeoutMs: number): Promise<Answered | SvcError> {
-  const { call, signal, client } = context;
+  const { signal, client } = context;
   const { name } = plan.entry;
   const confirmed = isApproved(context, plan);
   const hasEnvelope = plan.upload === "envelope" && plan.files.length > 0;
-  throwIfAborted(signal);
-  context.emit({ type: "sending", callId: call.callId, toolName: name, confirmed });
+  await announceSending(context, { toolName: name, confirmed });
   try {
     const idempotencyKey = isForOwner(context, plan) && !confirmed ? nameHeldCall(context, plan) : undefined;
     const options = { signal, timeoutMs, idempotencyKey };
