@@ -6,6 +6,7 @@ import { findOfferedTool } from "./dynamic-tools.ts";
 import { type GraphConfig, type RequestedCall, readBatch, readOpenCalls } from "./graph-config.ts";
 import { type GraphTask, readRunnableConfig } from "./graph-task.ts";
 import type { Question } from "./interrupt-answer.ts";
+import type { GivenAnswer } from "./kept-answer.ts";
 import { loadLangChain } from "./load-peer.ts";
 import { SvcTool } from "./svc-tool.ts";
 import type { SvcToolkit } from "./toolkit.ts";
@@ -54,8 +55,8 @@ export async function createApprovalMiddleware(
       const task = calls.length === 0 ? undefined : toolkit.findAskingTask(config);
       if (task === undefined) return undefined;
       const batch = readBatch(state.messages)?.messageIds.at(-1);
-      const kept = readKept(state);
-      const known = batch !== undefined && kept.get(BATCH) === batch ? kept : new Map<string, unknown>();
+      const isSame = batch !== undefined && readState(state)[BATCH] === batch;
+      const known = isSame ? readKept(state, task) : new Map<string, GivenAnswer>();
       const answers = await askForBatch(toolkit, { calls, config, task, known });
       return { [KEY]: { ...Object.fromEntries(answers), [BATCH]: batch ?? "" } };
     },
@@ -66,7 +67,8 @@ export async function createApprovalMiddleware(
       // Another toolkit's tool, or one whose answers another middleware brings along already, is not asked about here.
       if (!(tool instanceof SvcTool && toolkit.hasGiven(tool)) || task === undefined) return handler(request);
       try {
-        return await handler({ ...request, tool: tool.withAnswers(readKept(state)) });
+        const answers = [...readKept(state, task)].map(([id, { value }]) => [id, value] as const);
+        return await handler({ ...request, tool: tool.withAnswers(new Map(answers)) });
       } finally {
         task.throwIfStopped();
       }
@@ -74,10 +76,18 @@ export async function createApprovalMiddleware(
   });
 }
 
-/** The answers in an agent's state by question id. */
-function readKept(state: object): Map<string, unknown> {
+function readState(state: object): Record<string, unknown> {
   const kept: unknown = Reflect.get(state, KEY);
-  return new Map(isRecord(kept) ? Object.entries(kept) : []);
+  return isRecord(kept) ? kept : {};
+}
+
+/** The answers in an agent's state by question id, while they count. */
+function readKept(state: object, task: GraphTask): Map<string, GivenAnswer> {
+  const entries = Object.entries(readState(state)).flatMap(([id, kept]) => {
+    if (!isRecord(kept) || typeof kept.expiresAt !== "string" || !task.isOpen(kept.expiresAt)) return [];
+    return [[id, { value: kept.value, expiresAt: kept.expiresAt }] as const];
+  });
+  return new Map(entries);
 }
 
 interface OpenBatch {
@@ -85,11 +95,11 @@ interface OpenBatch {
   readonly config: GraphConfig;
   readonly task: GraphTask;
   /** Answers that another middleware got for the same calls. */
-  readonly known: ReadonlyMap<string, unknown>;
+  readonly known: ReadonlyMap<string, GivenAnswer>;
 }
 
 /** Rounds, because an answer can raise the next question: first the account, then the approval for it. */
-async function askForBatch(toolkit: SvcToolkit, batch: OpenBatch): Promise<Map<string, unknown>> {
+async function askForBatch(toolkit: SvcToolkit, batch: OpenBatch): Promise<Map<string, GivenAnswer>> {
   const answers = new Map(batch.known);
   for (;;) {
     const asked = await Promise.all(batch.calls.map((call) => findQuestion(toolkit, call, batch.config, answers)));
@@ -108,7 +118,7 @@ async function findQuestion(
   toolkit: SvcToolkit,
   call: RequestedCall,
   config: GraphConfig,
-  answers: ReadonlyMap<string, unknown>,
+  answers: ReadonlyMap<string, GivenAnswer>,
 ): Promise<Question | undefined> {
   const messages: unknown = isRecord(config.state) ? config.state.messages : undefined;
   const tool = toolkit.findTool(call.name) ?? (await findOfferedTool(toolkit, call.name, messages));
@@ -118,7 +128,7 @@ async function findQuestion(
   await tool.preview(call, config, async (question) => {
     const answer = answers.get(question.id);
     if (answer === undefined) open = question;
-    return answer;
+    return answer?.value;
   });
   return open;
 }

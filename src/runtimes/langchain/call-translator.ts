@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../base/json.ts";
 import { isControlFlow } from "../../calls/ask/abort.ts";
 import type { Approver } from "../../calls/ask/request.ts";
+import type { CallTurn } from "../../calls/call-queue.ts";
+import { STEP } from "../../calls/journal/journal-record.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import type { ToolSession } from "../../calls/session.ts";
@@ -11,7 +13,7 @@ import { digest, type GraphConfig } from "./graph-config.ts";
 import type { StepMemory } from "./graph-steps.ts";
 import { createStoreJournal, createStoreMemory, isGraphStore } from "./graph-store.ts";
 import { GraphTask } from "./graph-task.ts";
-import { type AskQuestion, type ChannelSubject, createHumanChannel } from "./human-channel.ts";
+import { type AskQuestion, type ChannelSubject, createHumanChannel, isPermission } from "./human-channel.ts";
 import type { ProgressFeed } from "./progress.ts";
 import type { LangChainCall } from "./svc-tool.ts";
 import type { SvcToolkitOptions } from "./toolkit-options.ts";
@@ -78,7 +80,7 @@ export class CallTranslator {
     if (config.interrupt === undefined) return undefined;
     const { now = Date.now } = this.#options;
     const { journal = this.#session.journal } = this.#findKept(config);
-    const toKey = (name: string) => ({ callId: name, fingerprint: "step of a graph" });
+    const toKey = (name: string) => ({ callId: name, fingerprint: STEP });
     const memory: StepMemory = {
       find: async (name) => (await journal.find(toKey(name)))?.outcome,
       keep: (name, outcome) => journal.record({ ...toKey(name), state: "done", at: now(), tool: "", outcome }),
@@ -94,12 +96,18 @@ export class CallTranslator {
     const { config, callId, toolCallId } = call;
     const approve = this.#chooseApprover(config);
     const channel = approve === undefined ? this.#createChannel(call) : { approve };
-    const runOnce = () => this.#runReported(call, () => run({ ...this.#createBase(call), ...channel }));
+    const make = (turn?: CallTurn) =>
+      this.#runReported(call, () => run({ ...this.#createBase(call), ...channel, turn }));
     const task = this.#findTask(config);
-    if (task === undefined) return runOnce();
+    if (task === undefined) return make();
     if (!isRead && this.#options.stateDir === undefined && !isGraphStore(config.store)) this.#told.warnForgetful();
     const key = digest([callId, call.toolName, call.arguments]);
-    const runInTurn = () => task.run(toolCallId, () => (isRead ? runOnce() : task.keep(key, runOnce)));
+    // Its place is that of the call, however long the graph looks for what is kept of it.
+    const runWrite = () => {
+      const turn = this.#session.takeTurn();
+      return task.keep(key, () => make(turn)).finally(() => turn.leave());
+    };
+    const runInTurn = () => task.run(toolCallId, isRead ? make : runWrite);
     return this.#share(task, call, runInTurn);
   }
 
@@ -141,18 +149,22 @@ export class CallTranslator {
   async preview(call: LangChainCall, target: CallTarget, ask: AskQuestion): Promise<void> {
     if (this.#chooseApprover(call.config) !== undefined) return;
     const channel = { ...createHumanChannel(ask, this.#describe(call)), ...this.#keepAnswers() };
-    const open = await this.#session.prepare({ ...this.#createBase(call), ...channel, ...target });
-    if (open.kind !== "approval") return;
+    const open = await this.#session.preview({ ...this.#createBase(call), ...channel, ...target });
+    if (open?.kind !== "approval") return;
+    const { request, ...permission } = open;
     const { signal = new AbortController().signal } = call.config;
     // The question is of interest, and not that nobody has answered it.
-    await channel.approve(open.request, { signal }).catch(() => undefined);
+    await channel.approve(request, { signal, ...permission }).catch(() => undefined);
   }
 
   #createChannel(call: LangChainCall): Partial<CallBase> {
     const task = this.findAskingTask(call.config);
     if (task === undefined) return {};
-    const ask: AskQuestion = async (question) =>
-      call.answers?.get(question.id) ?? (await task.ask([question]))?.get(question.id);
+    const ask: AskQuestion = async (question) => {
+      const kept = call.answers?.get(question.id);
+      const counts = kept !== undefined && (question.isGranted === true || !isPermission(kept));
+      return counts ? kept : (await task.ask([question]))?.get(question.id)?.value;
+    };
     const { approve, chooseConnection } = this.#options;
     const own = { chooseConnection, approve: approve === "owner" ? undefined : approve };
     return { ...createHumanChannel(ask, this.#describe(call), own), ...this.#keepAnswers() };

@@ -103,7 +103,8 @@ export function digest(value: unknown): string {
   return sha256Hex(JSON.stringify(value) ?? "").slice(0, 32);
 }
 
-function readCheckpoint(config: GraphConfig): string {
+/** Id of the checkpoint that the node runs from. */
+export function readCheckpoint(config: GraphConfig): string {
   return readText(config.executionInfo, "checkpointId") ?? readText(config.configurable, "checkpoint_id") ?? "";
 }
 

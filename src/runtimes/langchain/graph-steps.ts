@@ -1,4 +1,4 @@
-import { digest, readText } from "./graph-config.ts";
+import { digest, markNotRetryable, readText } from "./graph-config.ts";
 import { loadLangGraph } from "./load-peer.ts";
 
 /**
@@ -24,29 +24,59 @@ export class GraphSteps {
     this.#place = digest(["threadId", "checkpointId", "checkpointNs"].map((key) => readText(run, key)));
   }
 
-  /** Does a step once for as long as the graph repeats the node from the same checkpoint. */
-  async once<Result>(kind: string, step: () => Promise<Result>): Promise<{ result: Result; isFresh: boolean }> {
-    const { task } = await loadLangGraph();
+  /** Name of the step that runs, or of the node. */
+  get place(): string {
+    return this.#place;
+  }
+
+  /**
+   * Does a step once for as long as the graph repeats the node from the same checkpoint. A result that only the memory
+   * has is handed to the step where it `isOutdated`, and the step is done again. A graph's interrupt leaves the step from
+   * the node alone: an outer graph would show it once for the node and once for each step it went through.
+   */
+  async once<Result>(
+    kind: string,
+    step: (outdated: Result | undefined) => Promise<Result>,
+    isOutdated: (kept: Result) => boolean = () => false,
+  ): Promise<{ result: Result; isFresh: boolean }> {
+    const { task, GraphInterrupt, isGraphInterrupt } = await loadLangGraph();
     const around = this.#place;
     const count = digest([around, kind]);
     const nth = this.#counts.get(count) ?? 0;
     this.#counts.set(count, nth + 1);
     const name = digest([around, kind, nth]);
     let isFresh = false;
+    let stopped: unknown;
     const runStep = async () => {
       // A step that fails would end the run, and the checkpoint keeps the result as well.
-      const known = await this.#memory.find(name).catch(() => undefined);
-      if (known !== undefined) return known as Result;
+      const known = (await this.#memory.find(name).catch(() => undefined)) as Result | undefined;
+      if (known !== undefined && !isOutdated(known)) return known;
       isFresh = true;
       this.#place = name;
       try {
-        const result = await step();
+        const result = await step(known);
         await this.#memory.keep(name, result).catch(() => undefined);
         return result;
+      } catch (error) {
+        if (!isGraphInterrupt(error)) throw error;
+        stopped = error;
+        throw markNotRetryable(new GraphInterrupt());
       } finally {
         this.#place = around;
       }
     };
-    return { result: await task(kind, runStep)(), isFresh };
+    try {
+      return { result: await task(kind, runStep)(), isFresh };
+    } catch (error) {
+      throw stopped ?? error;
+    }
+  }
+
+  /** True if another step of the conversation has taken an equal answer since the outermost checkpoint `from`. */
+  async isTaken(answer: unknown, from: unknown): Promise<boolean> {
+    const name = digest(["taken", from, answer]);
+    const by = await this.#memory.find(name).catch(() => undefined);
+    if (by === undefined) await this.#memory.keep(name, this.#place).catch(() => undefined);
+    return by !== undefined && by !== this.#place;
   }
 }

@@ -1,5 +1,6 @@
+import { toDoubles } from "../../base/exact-number.ts";
 import { sha256Hex } from "../../base/hash.ts";
-import { isRecord } from "../../base/json.ts";
+import { isRecord, parseJson } from "../../base/json.ts";
 import type { ConnectionMemory } from "../../calls/ask/standing-rules.ts";
 import { beginCall, type CallJournal, toMapKey } from "../../calls/journal/journal.ts";
 import {
@@ -147,15 +148,17 @@ async function readRecord(store: GraphStore, namespace: string[], key: string): 
 
 async function readValue(store: GraphStore, namespace: string[], key: string): Promise<unknown> {
   const item = await store.get(namespace, key);
-  return isRecord(item) ? item.value : undefined;
+  const value = isRecord(item) ? item.value : undefined;
+  return isRecord(value) && typeof value.json === "string" ? parseJson(value.json) : value;
 }
 
 function hashKey(key: JournalKey): string {
   return sha256Hex(toMapKey(key));
 }
 
-/** Stores keep JSON: members that are undefined would not come back the same. */
+/** Stores keep JSON: members that are undefined would not come back the same, nor numbers with many digits: a text does. */
 function toValue(record: JournalRecord): Record<string, unknown> {
-  const value: unknown = JSON.parse(JSON.stringify(record));
-  return isRecord(value) ? value : {};
+  const json = JSON.stringify(record);
+  const value = parseJson(json);
+  return isRecord(value) && toDoubles(value) === value ? value : { json };
 }

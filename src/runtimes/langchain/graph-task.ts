@@ -3,28 +3,15 @@ import { setImmediate } from "node:timers/promises";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { isRecord } from "../../base/json.ts";
 import { isControlFlow } from "../../calls/ask/abort.ts";
-import { digest, type GraphConfig, markNotRetryable, readBatch, readThread } from "./graph-config.ts";
+import { type GraphConfig, markNotRetryable, readBatch, readCheckpoint, readThread } from "./graph-config.ts";
 import { GraphSteps, type StepMemory } from "./graph-steps.ts";
-import { judgeAnswer, namesAny, type Question, type ShownQuestion } from "./interrupt-answer.ts";
+import { isDecline, isPermission } from "./human-channel.ts";
+import { judgeAnswer, namesAny, type Question } from "./interrupt-answer.ts";
 import { createInterruptPayload } from "./interrupt-payload.ts";
+import { type GivenAnswer, isOpen, type KeptAnswer, type KeptQuestion, recheck } from "./kept-answer.ts";
 import { loadLangGraph } from "./load-peer.ts";
+import { NodeAnswers } from "./node-answers.ts";
 import { TurnQueue } from "./turn-queue.ts";
-
-/** A question that was put, as the graph's checkpoint keeps it. */
-interface KeptQuestion extends ShownQuestion {
-  /** How many answers the node had before: they are for other questions. */
-  readonly passed: number;
-}
-
-/** Its answer. */
-interface KeptAnswer {
-  /** Meanings by question id. */
-  readonly counted: Readonly<Record<string, unknown>>;
-  readonly notice?: string | undefined;
-  /** How many answers of the node were taken up to it. */
-  readonly taken: number;
-  readonly earlier: readonly string[];
-}
 
 /** An ended call as the graph's checkpoint keeps it. */
 interface KeptCall<Result> {
@@ -54,6 +41,9 @@ export class GraphTask {
   readonly #queue = new TurnQueue();
   /** Runs a function where the node stands, also from inside a task. */
   readonly #inNode = AsyncLocalStorage.snapshot();
+  readonly #given = new NodeAnswers(() => this.#inNode(readConfigurable));
+  /** LangGraph's ids of the questions so far. */
+  readonly #interrupts = new Set<string>();
   /** Ended calls that the checkpoint gave while another one was looked for. */
   readonly #ended = new Map<string, KeptCall<unknown>>();
   /** Answers taken from the node. */
@@ -92,6 +82,11 @@ export class GraphTask {
     });
   }
 
+  /** True while an answer of this time counts. */
+  isOpen(expiresAt: string | undefined): boolean {
+    return isOpen(expiresAt, this.#now());
+  }
+
   /** For a caller around a middleware that may have swallowed the graph's interrupt. */
   throwIfStopped(): void {
     if (this.#stopped !== undefined) throw this.#stopped;
@@ -126,7 +121,9 @@ export class GraphTask {
           return { taken: this.#taken - before };
         }
       };
-      const { result: kept, isFresh } = await this.#steps.once("svc_call", call);
+      const isOutdated = (kept: KeptCall<Result> | { readonly taken: number }) =>
+        "result" in kept && isDeclined(kept.result) && this.#given.hasChanged(kept.taken);
+      const { result: kept, isFresh } = await this.#steps.once("svc_call", call, isOutdated);
       if (failure !== undefined) throw failure.error;
       if (!isFresh) await this.#takeAgain(kept.taken);
       if ("key" in kept) this.#ended.set(kept.key, kept);
@@ -137,14 +134,16 @@ export class GraphTask {
    * Answers by question id, all of them; undefined where no answer can come back. Throws the graph's interrupt while one
    * is missing.
    */
-  async ask(questions: readonly Question[]): Promise<Map<string, unknown> | undefined> {
-    const answers = new Map<string, unknown>();
+  async ask(questions: readonly Question[]): Promise<Map<string, GivenAnswer> | undefined> {
+    const answers = new Map<string, GivenAnswer>();
     let open = questions;
     let last: KeptAnswer | undefined;
     while (open.length > 0) {
       const kept = await this.#put(open, last);
       if (kept === undefined) return undefined;
-      for (const { id } of open) if (id in kept.counted) answers.set(id, kept.counted[id]);
+      for (const { id } of open) {
+        if (id in kept.counted) answers.set(id, { value: kept.counted[id], expiresAt: kept.expiresAt[id] ?? "" });
+      }
       open = open.filter(({ id }) => !answers.has(id));
       last = kept;
     }
@@ -160,32 +159,50 @@ export class GraphTask {
       this.#taken += 1;
       return value;
     };
-    const { shown, early } = await this.#show(questions, ask, last?.earlier ?? []);
+    const { shown, early } = await this.#show(questions, ask);
     if (shown === null) return undefined;
-    const { result, isFresh } = await this.#steps.once("svc_answer", async (): Promise<KeptAnswer> => {
-      const { earlier } = shown;
-      if (early === undefined) await this.#takeAgain(shown.passed);
+    const { expiresAt } = shown;
+    const answer = async (outdated: KeptAnswer | undefined): Promise<KeptAnswer> => {
+      const isChanged = outdated !== undefined && this.#given.countChanged(outdated.taken) > 0;
+      const before = isChanged ? outdated.taken : shown.passed;
+      if (early === undefined) await this.#takeAgain(before);
       let value: unknown;
       try {
         value = early === undefined ? ask() : early.value;
       } catch (error) {
         // Another question was put meanwhile: this one is taken back.
-        if (asking.has(this.#run)) return { counted: {}, taken: shown.passed, earlier };
+        if (asking.has(this.#run)) return { counted: {}, taken: before, expiresAt };
         asking.set(this.#run, Promise.resolve());
         throw markNotRetryable(error);
       }
-      const { counted, notice } = judgeAnswer(value, questions, shown, this.#now());
-      return { counted: Object.fromEntries(counted), notice, taken: shown.passed + 1, earlier };
-    });
-    if (!isFresh) await this.#takeAgain(result.taken);
-    return result;
+      const { counted, notice } = judgeAnswer(value, questions, shown, await this.#trace(value, shown.interruptId));
+      // Wherever the graph goes on from here, this yes is known to be unused.
+      for (const { id, grant } of questions) if (isPermission(counted.get(id))) await grant?.();
+      return { counted: Object.fromEntries(counted), notice, taken: before + 1, expiresAt };
+    };
+    const isOutdated = ({ counted, taken }: KeptAnswer) =>
+      early === undefined && Object.values(counted).some(isDecline) && this.#given.hasChanged(taken);
+    const { result, isFresh } = await this.#steps.once("svc_answer", answer, isOutdated);
+    if (isFresh) return result;
+    await this.#takeAgain(result.taken);
+    return recheck(result, questions, { expiresAt, now: this.#now() });
+  }
+
+  /** How an answer came that was just taken. */
+  async #trace(value: unknown, interruptId: string | undefined) {
+    const interrupts = this.#given.readInterrupts();
+    const checkpoint = readCheckpoint(this.#config);
+    const from = [readThread(this.#config), this.#given.outerCheckpoint ?? checkpoint];
+    const isTaken = await this.#steps.isTaken(value, from);
+    const isShared = isTaken || (await this.#given.isShared(value, interruptId ?? "", checkpoint));
+    return { now: this.#now(), interrupts, isTaken: isShared };
   }
 
   /**
    * Throws the graph's interrupt where the questions were not put before; null where no answer can come back. Where an
    * answer names a question, and the model asked for nothing else, it was put by a run that is not known.
    */
-  async #show(questions: readonly Question[], ask: () => unknown, before: readonly string[]) {
+  async #show(questions: readonly Question[], ask: () => unknown) {
     const { GraphInterrupt, isGraphInterrupt } = await loadLangGraph();
     const putting = Promise.withResolvers<void>();
     const asked = questions.map(({ id }) => id);
@@ -200,23 +217,27 @@ export class GraphTask {
         throw markNotRetryable(new GraphInterrupt());
       }
       asking.set(this.#run, putting.promise);
-      const passed: string[] = [];
-      const describe = () => ({ asked, expiresAt, earlier: [...before, ...passed], passed: passed.length });
-      for (;;) {
+      const outer = await this.#given.readOuter();
+      for (let passed = 0; ; passed += 1) {
+        const describe = () => {
+          const taken = this.#given.readTaken();
+          return { asked, expiresAt, earlier: taken && [...new Set([...taken, ...outer])], passed };
+        };
         try {
           const value = ask();
-          if (this.#readCalls()?.length === 1 && namesAny(value, asked)) {
-            early = { value };
-            return describe();
-          }
-          passed.push(digest(value));
+          if (this.#readCalls()?.length !== 1 || !namesAny(value, asked)) continue;
+          early = { value };
+          return describe();
         } catch (error) {
           stop = error;
-          return isGraphInterrupt(error) ? { ...describe(), interruptId: error.interrupts[0]?.id } : null;
+          if (!isGraphInterrupt(error)) return null;
+          const interruptId = error.interrupts[0]?.id;
+          return { ...describe(), interruptId, isOwnId: !this.#interrupts.has(interruptId ?? "") };
         }
       }
     });
     putting.resolve();
+    if (shown?.interruptId !== undefined) this.#interrupts.add(shown.interruptId);
     if (shown === null || early !== undefined) asking.delete(this.#run);
     else if (stop !== undefined) throw markNotRetryable(stop);
     return { shown, early };
@@ -240,4 +261,13 @@ export class GraphTask {
 export function readRunnableConfig(): Record<string, unknown> {
   const run: unknown = AsyncLocalStorageProviderSingleton.getRunnableConfig();
   return isRecord(run) ? run : {};
+}
+
+function isDeclined(outcome: unknown): boolean {
+  return isRecord(outcome) && outcome.status === "declined";
+}
+
+function readConfigurable(): Record<string, unknown> {
+  const { configurable } = readRunnableConfig();
+  return isRecord(configurable) ? configurable : {};
 }

@@ -2,8 +2,8 @@ import { isRecord } from "../../base/json.ts";
 import { createApprovalCard } from "../../calls/ask/card.ts";
 import { type ApprovalDecision, type ApprovalRequest, type Approver, createStableId } from "../../calls/ask/request.ts";
 import type { ConnectionAnswer, ConnectionChooser, ConnectionQuestion, HumanChannel } from "../../calls/pipeline.ts";
-import { fence, IN_FENCE, layOutFacts } from "../../wire/card-layout.ts";
-import { drawPart, drawText } from "../../wire/card-text.ts";
+import { fence, IN_FENCE, layOutFacts } from "../../card/card-layout.ts";
+import { drawPart, drawText } from "../../card/card-text.ts";
 import { readText } from "./graph-config.ts";
 import { type Answer, Misread, type Question } from "./interrupt-answer.ts";
 
@@ -18,15 +18,20 @@ export interface ChannelSubject {
   readonly ttlMs: number;
 }
 
+type Permission = Pick<Question, "isGranted" | "grant">;
+type AnswerOptions = Parameters<Approver>[1];
+
 /** Puts a call's questions to `ask`, and those without an answer to `others`. */
 export function createHumanChannel(
   ask: AskQuestion,
   subject: ChannelSubject,
   others: Pick<HumanChannel, "approve" | "chooseConnection"> = {},
-): { approve: Approver; chooseConnection: ConnectionChooser } {
+): { approve: (request: ApprovalRequest, options: Permission & AnswerOptions) => Promise<ApprovalDecision> } & {
+  chooseConnection: ConnectionChooser;
+} {
   return {
     async approve(request, options) {
-      const decision = await ask(createApprovalQuestion(request));
+      const decision = await ask(createApprovalQuestion(request, options));
       if (isApprovalDecision(decision)) return decision;
       if (others.approve === undefined) throw new Error("Nobody has answered yet.");
       return others.approve(request, options);
@@ -44,7 +49,7 @@ export function createHumanChannel(
 const COLUMNS = 64;
 
 /** "May this call be made?" as a question of a graph. */
-export function createApprovalQuestion(request: ApprovalRequest): Question {
+export function createApprovalQuestion(request: ApprovalRequest, { isGranted, grant }: Permission = {}): Question {
   const { id, expiresAt, arguments: args, ...rest } = request;
   return {
     id,
@@ -56,14 +61,18 @@ export function createApprovalQuestion(request: ApprovalRequest): Question {
       decisions: request.canEdit === false ? ["approve", "reject"] : ["approve", "edit", "reject"],
     },
     details: { kind: "approval", ...rest },
+    isGranted,
+    grant,
     read: (answer) => readApproval(request, answer),
   };
 }
 
-/** Interfaces render it as Markdown, some with HTML in it. */
+/** Interfaces render it as Markdown, some with HTML in it. Not all show long arguments beside it. */
+const SHOW_ALL = "Read the arguments beside it or in the thread's state, or decline.";
+
 function drawCard(request: ApprovalRequest): string {
-  const howToSeeAll = "The arguments of this action are complete.";
-  return createApprovalCard(request, { columns: COLUMNS, howToSeeAll, isMarkdown: true }).join("\n");
+  const options = { columns: COLUMNS, howToSeeAll: SHOW_ALL, isMarkdown: true };
+  return createApprovalCard(request, options).join("\n");
 }
 
 function readApproval(
@@ -94,6 +103,16 @@ function readApproval(
 /** True for a decision {@link createApprovalQuestion} read, also after a detour through a graph's state. */
 function isApprovalDecision(value: unknown): value is ApprovalDecision {
   return typeof value === "object" && value !== null && "fingerprint" in value && "type" in value && "id" in value;
+}
+
+/** True for a yes to a call, with other arguments too. */
+export function isPermission(value: unknown): boolean {
+  return isApprovalDecision(value) && value.type !== "decline";
+}
+
+/** True for a no. */
+export function isDecline(value: unknown): boolean {
+  return isApprovalDecision(value) ? value.type === "decline" : isRecord(value) && value.none === true;
 }
 
 /** A human's choice of an account; `none` if they chose no account. */

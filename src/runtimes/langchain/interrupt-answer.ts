@@ -31,6 +31,10 @@ export interface Question {
   readonly expiresAt: string;
   /** The question in our own words, for interfaces that know it. */
   readonly details: Readonly<Record<string, unknown>>;
+  /** True while the journal knows of an earlier yes that was not used: without it, a yes counts only when it comes. */
+  readonly isGranted?: boolean | undefined;
+  /** Tells the journal of a yes. */
+  readonly grant?: (() => Promise<void>) | undefined;
   read(answer: Answer): unknown;
 }
 
@@ -154,8 +158,23 @@ export interface ShownQuestion {
   readonly expiresAt: Readonly<Record<string, string>>;
   /** LangGraph's id of it. */
   readonly interruptId?: string | undefined;
-  /** Digests of answers that were there before: LangGraph hands out its last plain answer again. */
-  readonly earlier: readonly string[];
+  /** False where another question of the task had the same id, as in older releases of LangGraph. */
+  readonly isOwnId?: boolean | undefined;
+  /**
+   * Digests of the answers that were there before: LangGraph hands out its last plain answer again. Left out when they
+   * could not be read.
+   */
+  readonly earlier?: readonly string[] | undefined;
+}
+
+/** How an answer came. */
+export interface Delivery {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The interrupts that the run was resumed for, if by their ids. */
+  readonly interrupts: ReadonlySet<string> | undefined;
+  /** True if another question has taken an equal answer. */
+  readonly isTaken: boolean;
 }
 
 /** Which questions have their answer. */
@@ -169,14 +188,18 @@ export interface Judged {
  * Binds an answer to the questions it was given for. A part that names a question counts for exactly that one; a part
  * without a name counts only for what was `shown`, and once. An answer that does not count approves nothing.
  */
-export function judgeAnswer(value: unknown, questions: readonly Question[], shown: ShownQuestion, now: number): Judged {
+export function judgeAnswer(
+  value: unknown,
+  questions: readonly Question[],
+  shown: ShownQuestion,
+  { now, interrupts, isTaken }: Delivery,
+): Judged {
   const order = shown.asked;
   const { named, plain } = splitInterruptAnswer(value, order, shown.interruptId);
   const isPlain = named.size === 0;
-  if (isPlain && shown.earlier.includes(digest(value))) {
-    return refuse(
-      "The same answer came for another question. Name this question's id in the answer, or have the program use createApprovalMiddleware, which asks for all calls at once.",
-    );
+  if (isPlain && !isForInterrupt(value, shown, interrupts)) {
+    if (interrupts !== undefined && !interrupts.has(shown.interruptId ?? "")) return refuse(FOR_OTHER);
+    if (isTaken || shown.earlier?.includes(digest(value)) !== false) return refuse(SAME);
   }
   if (isPlain && plain.length !== order.length) {
     return refuse(`${order.length} answers are needed, in the order of the questions; ${plain.length} came.`);
@@ -200,6 +223,17 @@ export function judgeAnswer(value: unknown, questions: readonly Question[], show
     }
   }
   return { counted, notice: notices.size === 0 ? undefined : [...notices].join(" ") };
+}
+
+const SAME =
+  "The same answer came for another question. Name this question's id in the answer, answer by the id of its interrupt, or have the program use createApprovalMiddleware, which asks for all calls at once. An edit that changes nothing counts too.";
+const FOR_OTHER = "It was given by the id of another interrupt.";
+
+/** True for an answer that was given by LangGraph's id of the question. */
+function isForInterrupt(value: unknown, shown: ShownQuestion, interrupts: Delivery["interrupts"]): boolean {
+  const { interruptId: id, isOwnId } = shown;
+  if (id === undefined || isOwnId === false) return false;
+  return interrupts?.has(id) === true || (isRecord(value) && Object.hasOwn(value, id));
 }
 
 function refuse(notice: string): Judged {

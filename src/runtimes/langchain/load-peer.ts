@@ -1,27 +1,34 @@
 import { SvcError } from "../../errors.ts";
 
 /**
- * An optional package, loaded when something needs it.
+ * The package `langchain`. Each import stands in a `try` of its own: bundlers take the package then for one that may be missing.
  *
  * @throws SvcError `unsupported` when it is not installed; `what` begins the message
  */
-async function loadPeer<Peer>(name: string, what: string, load: () => Promise<Peer>): Promise<Peer> {
+export async function loadLangChain(what: string): Promise<typeof import("langchain")> {
   try {
-    return await load();
+    return await import("langchain");
   } catch (cause) {
-    throw new SvcError("unsupported", `${what} needs the package ${name}, which is not installed.`, {
-      hint: `Run npm install ${name}.`,
-      cause,
-    });
+    throw createMissing("langchain", what, cause);
   }
 }
 
-/** The package `langchain`. */
-export function loadLangChain(what: string): Promise<typeof import("langchain")> {
-  return loadPeer("langchain", what, () => import("langchain"));
+/**
+ * The package of the graph that runs.
+ *
+ * @throws SvcError `unsupported` when it is not installed
+ */
+export async function loadLangGraph(): Promise<typeof import("@langchain/langgraph")> {
+  try {
+    return await import("@langchain/langgraph");
+  } catch (cause) {
+    throw createMissing("@langchain/langgraph", "Asking through a graph", cause);
+  }
 }
 
-/** The package of the graph that runs. */
-export function loadLangGraph(): Promise<typeof import("@langchain/langgraph")> {
-  return loadPeer("@langchain/langgraph", "Asking through a graph", () => import("@langchain/langgraph"));
+function createMissing(name: string, what: string, cause: unknown): SvcError {
+  return new SvcError("unsupported", `${what} needs the package ${name}, which is not installed.`, {
+    hint: `Run npm install ${name}.`,
+    cause,
+  });
 }

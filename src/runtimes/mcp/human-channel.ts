@@ -3,7 +3,8 @@ import { isRecord } from "../../base/json.ts";
 import { createApprovalCard } from "../../calls/ask/card.ts";
 import type { ApprovalDecision, ApprovalRequest } from "../../calls/ask/request.ts";
 import type { ConnectionQuestion, ConnectLink, HumanChannel } from "../../calls/pipeline.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
+import { toPlainText } from "../../card/plain-text.ts";
+import { readFormAnswer } from "../../wire/form-answer.ts";
 import type { Elicitation, FormAnswer, OpenCall } from "./open-call.ts";
 
 /** Whether a client can show its human forms, and open links for them. An empty `elicitation` means forms only. */
@@ -64,8 +65,12 @@ function askApproval(request: ApprovalRequest) {
   });
 }
 
-function decide({ id, fingerprint }: ApprovalRequest, { action, content }: FormAnswer): ApprovalDecision {
-  if (action === "accept" && content?.approve === true) return { type: "approve", id, fingerprint };
+/** Throws when the client answered without its human: then nobody has decided. */
+function decide({ id, fingerprint }: ApprovalRequest, answer: FormAnswer): ApprovalDecision {
+  const { action, content, tookMs } = answer;
+  const verdict = readFormAnswer(answer, tookMs);
+  if (verdict === "nobody") throw new Error("The client answered the form without showing it.");
+  if (verdict === "approved") return { type: "approve", id, fingerprint };
   const reason = action === "cancel" ? "The form was closed without an answer." : content?.reason;
   return { type: "decline", id, fingerprint, message: typeof reason === "string" ? reason : undefined };
 }

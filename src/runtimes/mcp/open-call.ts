@@ -7,7 +7,11 @@ import type { ToolOutcome } from "../../calls/outcome.ts";
 export interface FormAnswer {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: Readonly<Record<string, unknown>> | undefined;
+  /** Milliseconds from the question to the answer. */
+  readonly tookMs: number;
 }
+
+type GivenAnswer = Omit<FormAnswer, "tookMs">;
 
 /** The end of a request of the client: a question to the human, whose answer the next request brings, or the outcome. */
 export type Turn =
@@ -23,7 +27,7 @@ export interface Elicitation {
 interface Question {
   readonly key: string;
   readonly request: InputRequest;
-  readonly answer: (given: FormAnswer) => void;
+  readonly answer: (given: GivenAnswer) => void;
 }
 
 /** One tool call of a client. It runs on while questions and answers go to and fro in several requests. */
@@ -33,6 +37,7 @@ export class OpenCall {
   /** The call as the client made it. */
   readonly asked: string;
   readonly can: Elicitation;
+  readonly #now: () => number;
   /** Tells the client's human how far it is; replaced by each request. */
   tell: (message: string) => void = () => undefined;
   /** Set while the service holds the call for its owner. */
@@ -44,11 +49,12 @@ export class OpenCall {
   #asked = 0;
 
   constructor(
-    { asked, can }: { readonly asked: string; readonly can: Elicitation },
+    o: { readonly asked: string; readonly can: Elicitation; readonly now: () => number },
     run: (call: OpenCall) => Promise<ToolOutcome>,
   ) {
-    this.asked = asked;
-    this.can = can;
+    this.asked = o.asked;
+    this.can = o.can;
+    this.#now = o.now;
     this.#ended = run(this).then((outcome) => ({ kind: "ended", outcome }));
     this.#ended.catch(() => undefined);
   }
@@ -69,20 +75,22 @@ export class OpenCall {
 
   /** Asks the human; rejects when `signal` fires first. */
   async ask(request: InputRequest, signal: AbortSignal): Promise<FormAnswer> {
-    const { promise, resolve } = Promise.withResolvers<FormAnswer>();
+    const { promise, resolve } = Promise.withResolvers<GivenAnswer>();
+    const askedAt = this.#now();
     this.#asked += 1;
     const question: Question = { key: `question-${this.#asked}`, request, answer: resolve };
     this.#questions.push(question);
     this.#changed.resolve();
     try {
-      return await withAbort(promise, signal);
+      const given = await withAbort(promise, signal);
+      return { ...given, tookMs: this.#now() - askedAt };
     } finally {
       this.#drop(question);
     }
   }
 
   /** Takes the answers that a request brought; those to questions that are not open any more are ignored. */
-  take(answers: (key: string) => FormAnswer | undefined): void {
+  take(answers: (key: string) => GivenAnswer | undefined): void {
     for (const question of [...this.#questions]) {
       const given = answers(question.key);
       if (given === undefined) continue;

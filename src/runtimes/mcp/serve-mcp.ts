@@ -1,6 +1,8 @@
-import type { Readable, Writable } from "node:stream";
-import { Server } from "@modelcontextprotocol/server";
+import { type Readable, Transform, type Writable } from "node:stream";
+import { Server, STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { markJson, unmarkJson } from "../../base/exact-number.ts";
+import { LineReader } from "../../base/line-reader.ts";
 import { CALLER_GONE } from "../../calls/ask/abort.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
@@ -27,6 +29,8 @@ export interface McpServing {
   readonly log: (line: string) => void;
   /** Ends the server. */
   readonly signal: AbortSignal;
+  /** Milliseconds from any start, to time answers to forms. Default: those of this process. */
+  readonly now?: () => number;
 }
 
 const INSTRUCTIONS = [
@@ -55,18 +59,38 @@ export async function serveMcp(o: McpServing): Promise<void> {
   try {
     // Before the library listens: it aborts its requests when the input ends, which takes no call back.
     const gone = watchEnd(o);
-    const parts: RequestParts = { waitMs: o.waitMs, calls, offered, gone: gone.signal };
+    const now = o.now ?? (() => performance.now());
+    const parts: RequestParts = { waitMs: o.waitMs, calls, offered, gone: gone.signal, now };
+    const lines = o.input.pipe(markLines());
     const connection = serveStdio(() => track(servers, createServer(parts, o.version)), {
-      transport: new StdioServerTransport(o.input, o.output),
+      transport: new StdioServerTransport(lines, o.output),
       onerror: (error) => o.log(`Protocol error: ${error.message}`),
     });
     loadCatalog(session, o);
     await gone.promise;
     await leave(calls, o.signal);
     await connection.close();
+    o.input.unpipe(lines);
+    o.input.pause();
   } finally {
     await session.close();
   }
+}
+
+/** The library parses the lines by itself. */
+function markLines(): Transform {
+  const lines = new LineReader({
+    max: STDIO_DEFAULT_MAX_BUFFER_SIZE,
+    onLine: (text) => marked.push(`${markJson(text)}\n`),
+    onTooLong: () => marked.destroy(),
+  });
+  const marked = new Transform({
+    transform(bytes: Buffer, _encoding, done) {
+      lines.push(bytes);
+      done();
+    },
+  });
+  return marked;
 }
 
 function track(servers: Set<Server>, server: Server): Server {
@@ -85,7 +109,10 @@ function createServer(parts: RequestParts, version: string): Server {
   );
   server.setRequestHandler("tools/list", async () => ({ tools: await parts.offered.list() }));
   server.setRequestHandler("tools/call", ({ params }, context) =>
-    takeRequest(parts, params, { context, capabilities: server.getClientCapabilities() }),
+    takeRequest(parts, unmarkJson(params) as typeof params, {
+      context,
+      capabilities: server.getClientCapabilities(),
+    }),
   );
   return server;
 }
@@ -133,6 +160,7 @@ function report({ log }: McpServing, calls: ReadonlyMap<string, OpenCall>, event
     call?.tell(`The flow is ${event.status}${event.step === null ? "" : `, step ${event.step}`}`);
   if (event.type === "finished") log(`${event.toolName}: ${event.status}`);
   if (event.type !== "awaiting_owner") return;
+  if (event.reason !== undefined) call?.tell(event.reason);
   log(`${event.toolName} waits for the owner of the service${event.url === undefined ? "" : `: ${event.url}`}`);
   if (call !== undefined) showInbox(call, event.url);
 }

@@ -26,6 +26,8 @@ export interface RequestParts {
   readonly waitMs: number;
   /** Fires when the client has gone. */
   readonly gone: AbortSignal;
+  /** Milliseconds, from any start. */
+  readonly now: () => number;
 }
 
 /** Longer than any question stays open, in milliseconds. */
@@ -64,18 +66,18 @@ export async function takeRequest(
       return inputRequired({ inputRequests: { [turn.key]: turn.request }, requestState: call.id });
     }
     parts.calls.delete(call.id);
-    return toResult(turn.outcome, can);
+    return toResult(turn.outcome);
   } finally {
     progress.close();
   }
 }
 
 function startCall(
-  { calls, offered, waitMs }: RequestParts,
+  { calls, offered, waitMs, now }: RequestParts,
   { name, arguments: args = {} }: CallToolRequestParams,
   { asked, can }: { readonly asked: string; readonly can: Elicitation },
 ): OpenCall {
-  const call = new OpenCall({ asked, can }, (own) =>
+  const call = new OpenCall({ asked, can, now }, (own) =>
     offered.run(name, args, {
       callId: own.id,
       signal: own.signal,
@@ -113,12 +115,17 @@ function openProgress({ mcpReq }: ServerContext): { tell(message: string): void;
 }
 
 const WAYS_OUT =
-  "Tell the user: this client cannot show approval forms and the service leaves approvals to devices. Either the owner approves in the inbox of the service, by svc serve --approvals owner or by that choice on its devices page, or they use a client that shows forms (elicitation).";
+  "and the service leaves approvals to devices. Nobody has declined. Either the owner approves in the inbox of the service, by svc serve --approvals owner or by that choice on its devices page, or they use a client that shows forms (elicitation).";
+/** Why no human has decided, by the code of the outcome. */
+const UNASKED: Readonly<Record<string, string>> = {
+  approval_required: "this client cannot show approval forms",
+  approval_failed: "this client answered the approval form without showing it to anybody",
+};
 
 /** The outcome as a model reads it, and as a value for the client. */
-function toResult(outcome: ToolOutcome, can: Elicitation): CallToolResult {
-  const isUnaskable = outcome.code === "approval_required" && !can.form;
-  const text = renderOutcome(isUnaskable ? { ...outcome, hint: WAYS_OUT } : outcome);
+function toResult(outcome: ToolOutcome): CallToolResult {
+  const why = outcome.status === "needs_approval" ? UNASKED[outcome.code ?? ""] : undefined;
+  const text = renderOutcome(why === undefined ? outcome : { ...outcome, hint: `Tell the user: ${why}, ${WAYS_OUT}` });
   const value = parseJson(text);
   return {
     content: [{ type: "text", text }],

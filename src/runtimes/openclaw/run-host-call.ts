@@ -17,7 +17,9 @@ export async function runHostCall(
   { signal, onUpdate }: { signal: AbortSignal | undefined; onUpdate: ((partial: HostToolResult) => void) | undefined },
 ): Promise<HostToolResult> {
   const askState = await host.openAskState();
-  const callId = createCallId(context, toolCallId, askState.decisions.findRun(nameCall(context, toolCallId)));
+  const name = nameCall(context, toolCallId);
+  const callId = createCallId(context, toolCallId, askState.decisions.findRun(name));
+  const { place, turn } = askState.decisions.takePlace(name);
   const progress = onUpdate && reportProgress(callId, onUpdate);
   let stopListening: (() => void) | undefined;
   let outcome: ToolOutcome;
@@ -27,7 +29,7 @@ export async function runHostCall(
     host.seenAccounts.set(context.agentDir, account.session.principal);
     const { explain, ...channel } = createHumanChannel({ ...host, ...askState }, context, toolCallId);
     stopListening = progress && account.onEvent(progress.listen);
-    outcome = explain(await definition.run(account, { callId, arguments: args, signal, ...channel }));
+    outcome = explain(await definition.run(account, { callId, place, turn, arguments: args, signal, ...channel }));
     // The pairing is made again here, and not by the command line of ours.
     if (outcome.code === "unauthorized") outcome = { ...outcome, hint: ASK_TO_PAIR };
   } catch (error) {
@@ -35,6 +37,7 @@ export async function runHostCall(
     if (error instanceof Error && error.name === "AbortError") throw error;
     outcome = describeFailure(host, definition.name, error);
   } finally {
+    turn?.leave();
     stopListening?.();
     progress?.stop();
   }

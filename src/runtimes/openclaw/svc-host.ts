@@ -12,6 +12,8 @@ import { type Environment, readEnvironment } from "./setup/read-environment.ts";
 /** Shared by every registration of the plugin in this process. */
 export interface SvcHost {
   readonly places: Places;
+  /** The section of the configuration that the latest registration was given. */
+  registered(): HostApi["pluginConfig"];
   /** Settings of the latest registration. Throws SvcError `invalid_config` naming the field. */
   settings(): PluginSettings;
   /** The key that applies in this context, with the address it goes to; undefined when there is none. */
@@ -30,6 +32,8 @@ export interface SvcHost {
    * synchronously.
    */
   readonly seenAccounts: Map<string | undefined, string>;
+  /** Names of action tools that this process has loaded; undefined before the first assembly of tools, and where none asks. */
+  declared: readonly string[] | undefined;
   /** Puts a line before the next turn of an agent's main conversation, and asks for that turn. Never throws. */
   wakeAgent(text: string, agentId: string | undefined): void;
   /** The host's log, with keys and tokens taken out. */
@@ -109,6 +113,7 @@ function createSharedHost(
   };
   const host: SvcHost = {
     places,
+    registered: () => shared.api.pluginConfig,
     settings,
     findKey,
     async openAccount(context) {
@@ -120,6 +125,7 @@ function createSharedHost(
     },
     openAskState: () => openAskState(shared, owner.askState),
     seenAccounts: new Map(),
+    declared: undefined,
     wakeAgent(text, agentId = "main") {
       try {
         wakeAgent(shared.api, text, agentId);

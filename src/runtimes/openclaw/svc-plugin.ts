@@ -80,7 +80,7 @@ export function registerTools(api: HostApi, host: SvcHost): void {
     names: STATIC_DEFINITIONS.map(({ name }) => name),
   });
   const offer: CompanionOffer = {
-    createTools: (context) => createActionTools(host, context),
+    createTools: (context, declared) => createActionTools(host, context, declared),
     gate: createGate(host),
   };
   const isLasting = api.registrationMode === "full";

@@ -72,12 +72,23 @@ export function createStaticTools(host: SvcHost, context: HostToolContext): Host
   );
 }
 
-/** Which of the account's tools have a name of their own here, and since when. */
-function addActions({ places }: SvcHost, { session }: AccountSession, outcome: ToolOutcome): ToolOutcome {
+/** Which of the account's tools have a name of their own here, since when, and which are not loaded yet. */
+function addActions({ places, declared }: SvcHost, { session }: AccountSession, outcome: ToolOutcome): ToolOutcome {
   const file = readActions(places.actions);
   if (file?.principal !== session.principal || !isRecord(outcome.result)) return outcome;
   const { syncedAt, actions } = file;
-  return { ...outcome, result: { ...outcome.result, action_tools: actions.length, synced_at: syncedAt } };
+  const late = listLate(actions, declared);
+  const after = late.length === 0 ? {} : { not_loaded: late, fix: RELOAD_ACTIONS };
+  const count = actions.length - late.length;
+  return { ...outcome, result: { ...outcome.result, action_tools: count, synced_at: syncedAt, ...after } };
+}
+
+/** What makes a running gateway load the names of a sync. */
+export const RELOAD_ACTIONS = "openclaw plugins reload svc-actions";
+
+/** Names that a sync has brought and this process has not loaded: it was busy when they came. */
+function listLate(actions: readonly { readonly name: string }[], declared: readonly string[] | undefined) {
+  return declared === undefined ? [] : actions.map(({ name }) => name).filter((name) => !declared.includes(name));
 }
 
 type Repair = typeof repairForSchema;

@@ -1,9 +1,9 @@
 import { isRecord, parseJson } from "../../base/json.ts";
 import { createApprovalCard } from "../../calls/ask/card.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../../calls/ask/request.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
+import { toPlainText } from "../../card/plain-text.ts";
 import { LineReader, type ReadLine, type Terminal } from "./line-reader.ts";
-import { drawCard } from "./show-card.ts";
+import { drawCard, NOT_COMPLETE } from "./show-card.ts";
 
 interface TerminalApproverOptions extends Terminal {
   /** Bold headings. Default: only when the output is a terminal that shows colours (which honours `NO_COLOR`). */
@@ -31,7 +31,8 @@ const MORE = "... (an empty line starts over) ";
 /**
  * Asks in the terminal: a approves, e edits (the arguments as JSON, in an editor or typed; the edited card is shown and asked about again),
  * d declines, v shows everything page by page. Where a standing permission is possible, `always` gives it. The card is
- * drawn for the window: tool, effect and account always stand above the prompt. End of input rejects, so that nothing is
+ * drawn for the window: tool, effect and account always stand above the prompt. A yes to a call of which the window shows
+ * a part counts once its last page was shown. End of input rejects, so that nothing is
  * approved; Ctrl-C aborts the call with an AbortError. One card at a time; text typed before a card is ignored.
  */
 export function createTerminalApprover(options: TerminalApproverOptions): TerminalApprover {
@@ -65,9 +66,13 @@ class Conversation {
     let shown = request;
     let isEdited = false;
     await this.#reader.discardTypedAhead();
-    let prompt = this.#showCard(shown, isEdited);
+    let { prompt, isSeen } = this.#showCard(shown, isEdited);
     for (;;) {
       const answer = await this.#ask(prompt, signal);
+      if (!isSeen && (answer === "a" || answer === "always")) {
+        this.#say(NOT_COMPLETE);
+        continue;
+      }
       switch (answer) {
         case "a":
           return isEdited
@@ -91,11 +96,11 @@ class Conversation {
             shown = { ...shown, arguments: edited };
             isEdited = true;
           }
-          prompt = this.#showCard(shown, isEdited);
+          ({ prompt, isSeen } = this.#showCard(shown, isEdited));
           break;
         }
         case "v":
-          await this.#showPages(shown, isEdited, signal);
+          if (await this.#showPages(shown, isEdited, signal)) isSeen = true;
           break;
         default:
           this.#say(shown.canEdit === false ? HELP_WITHOUT_EDIT : HELP);
@@ -164,27 +169,33 @@ class Conversation {
     return line;
   }
 
-  /** Shows as much as fits above the question, and gives the prompt that belongs to it. */
-  #showCard(request: ApprovalRequest, isEdited: boolean): string {
+  /** Shows as much as fits above the question, and gives the prompt that belongs to it. `isSeen`: that is the whole call. */
+  #showCard(request: ApprovalRequest, isEdited: boolean): { prompt: string; isSeen: boolean } {
     const prompt = describeChoices(request, isEdited);
-    const { rows, question } = drawCard(request, { output: this.#output, prompt, isEdited });
+    const { rows, question, isComplete } = drawCard(request, { output: this.#output, prompt, isEdited });
     const [title = "", ...lines] = rows;
     this.#say("");
     this.#say(this.#isColored ? `\u001b[1m${title}\u001b[22m` : title);
     for (const line of [...lines, ...question]) this.#say(line);
-    return prompt;
+    return { prompt, isSeen: isComplete };
   }
 
-  async #showPages(request: ApprovalRequest, isEdited: boolean, signal: AbortSignal): Promise<void> {
+  /** True once the last page was shown. */
+  async #showPages(request: ApprovalRequest, isEdited: boolean, signal: AbortSignal): Promise<boolean> {
     const prompt = describeChoices(request, isEdited);
     const { pages, question } = drawCard(request, { output: this.#output, prompt, isEdited });
-    for (const [index, page] of pages.entries()) {
+    let shown = 0;
+    for (const page of pages) {
       for (const line of page) this.#say(line);
-      const isLast = index === pages.length - 1;
-      if (isLast || !(await this.#turnPage(`Page ${index + 1} of ${pages.length}. Enter: next, q: stop? `, signal)))
+      shown += 1;
+      if (
+        shown === pages.length ||
+        !(await this.#turnPage(`Page ${shown} of ${pages.length}. Enter: next, q: stop? `, signal))
+      )
         break;
     }
     for (const line of question) this.#say(line);
+    return shown === pages.length;
   }
 
   /** False when enough was seen. */

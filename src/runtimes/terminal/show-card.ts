@@ -1,11 +1,13 @@
 import { describeRequest } from "../../calls/ask/card.ts";
 import type { ApprovalRequest } from "../../calls/ask/request.ts";
-import { layOutFacts } from "../../wire/card-layout.ts";
+import { layOutFacts } from "../../card/card-layout.ts";
 import type { Terminal } from "./line-reader.ts";
 
 const COLUMNS = 80;
 const HEAD = "Approval needed";
 const EDITED = "[edited by you; files are looked at again before anything is sent]";
+/** Stands above the question of a call of which the window shows a part; also the answer to a yes that comes too early. */
+export const NOT_COMPLETE = "NOT COMPLETE: v shows all of it. A yes before that does not count.";
 /** Rows of facts where there is no window, as in a file. */
 const UNBOUNDED_ROWS = 100;
 
@@ -18,14 +20,19 @@ export function drawCard(
   const { facts, question } = describeRequest({ ...request, expiresAt: toLocalTime(request.expiresAt) });
   const asked = layOutFacts([question], { columns, rows: Number.POSITIVE_INFINITY }).rows;
   const head = isEdited ? [HEAD, EDITED] : [HEAD];
-  const taken = [...head, prompt].reduce((sum, line) => sum + Math.ceil(line.length / columns), asked.length);
+  const count = (lines: readonly string[]) => lines.reduce((sum, line) => sum + Math.ceil(line.length / columns), 0);
+  const taken = count([...head, prompt]) + asked.length;
   const rows = output.rows === undefined ? UNBOUNDED_ROWS : Math.max(1, output.rows - taken);
+  const { isComplete } = layOutFacts(facts, { columns, rows });
+  const note = isComplete ? [] : [NOT_COMPLETE];
   // One row of a page is its prompt, which may take two; below the last page stands the question.
   const size = output.rows === undefined ? Number.POSITIVE_INFINITY : Math.max(1, output.rows - 2);
   const all = [...head, ...layOutFacts(facts, { columns, rows: Number.POSITIVE_INFINITY }).rows];
   return {
     /** As many facts as fit together with the question. */
-    rows: [...head, ...layOutFacts(facts, { columns, rows }).rows],
+    rows: [...head, ...layOutFacts(facts, { columns, rows: Math.max(1, rows - count(note)) }).rows, ...note],
+    /** False when they are not all facts about the call. */
+    isComplete,
     /** Tool, effect and account, to stand right above the prompt. */
     question: asked,
     /** Everything, in pieces that fit the window. */

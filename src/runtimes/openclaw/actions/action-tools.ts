@@ -9,9 +9,14 @@ const definitions = new WeakMap<ActionsFile, readonly HostToolDefinition[]>();
 /**
  * The action tools for this context; empty when there are none, or when they are another account's. Called by the
  * companion plugin at each assembly of tools: the file is looked at each time and parsed when it has changed, so that
- * descriptions and schemas are fresh without a reload.
+ * descriptions and schemas are fresh without a reload. `declared` are the names that the host has loaded: it takes no others.
  */
-export function createActionTools(host: SvcHost, context: HostToolContext): HostTool[] {
+export function createActionTools(
+  host: SvcHost,
+  context: HostToolContext,
+  declared?: readonly string[] | undefined,
+): HostTool[] {
+  host.declared = declared;
   const file = readActions(host.places.actions, (reason) =>
     host.log.warn(`The action tools of svc cannot be used: ${reason}. Run openclaw svc sync.`),
   );
@@ -65,7 +70,8 @@ export const GATE_MS = 60_000;
 
 /** The tools of the companion plugin, and whether a call of one of them may run. */
 export interface CompanionOffer {
-  createTools(context: HostToolContext): HostTool[];
+  /** `declared`: the names the companion was loaded with; one that was written by an older version does not say. */
+  createTools(context: HostToolContext, declared?: readonly string[]): HostTool[];
   readonly gate: HostGate;
 }
 

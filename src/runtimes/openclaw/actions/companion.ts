@@ -108,7 +108,7 @@ export default {
   name: ${JSON.stringify(COMPANION_NAME)},
   register(api) {
     // After the next sync, and before the host has loaded its manifest, there are tools that are not declared yet.
-    api.registerTool((context) => findOffer()?.createTools(context).filter(({ name }) => declared.has(name)) ?? null);
+    api.registerTool((context) => findOffer()?.createTools(context, NAMES).filter(({ name }) => declared.has(name)) ?? null);
     api.registerService({
       id: ${JSON.stringify(COMPANION_ID)},
       // Services start when every plugin is registered.

@@ -11,6 +11,20 @@ async function loadFunction(name: string, load: LoadSdk): Promise<((params: unkn
   return typeof found === "function" ? async (params) => found(params) : undefined;
 }
 
+const PROBE_MS = 5_000;
+
+/** False where the run that calls may not ask for approvals; the host tells it only when it is asked for them. */
+export async function mayAskForApproval(load: LoadSdk = loadSdk): Promise<boolean> {
+  const { callGatewayTool: call } = (await load("agent-harness-runtime")) ?? {};
+  if (typeof call !== "function") return true;
+  try {
+    await call("plugin.approval.list", { timeoutMs: PROBE_MS }, {});
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A question with fixed answers, in the host's own form. */
 export interface HostQuestion {
   /** Lower-case letters, digits and `_`, beginning with a letter. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { CallTurn } from "../../../calls/call-queue.ts";
 import type { HostToolContext } from "../host/host-tool.ts";
 
 /** A human's yes to the card of a call that is about to run. */
@@ -9,6 +10,13 @@ export type Refusal = "denied" | "timeout" | "no_route" | "unread";
 
 const DECISION_MS = 2 * 60 * 1_000;
 const REFUSAL_MS = 60 * 60 * 1_000;
+/** A host that has an Allow makes the call at once, or not at all. */
+const HOLD_MS = 5_000;
+
+interface HeldTurn {
+  readonly turn: CallTurn;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
 
 /**
  * Carries a human's answer from the host's card into the call, and remembers refusals for the rest of a run. In memory
@@ -19,6 +27,10 @@ export function createDecisions({ now = Date.now, limit = 500 }: { now?: () => n
   const decisions = createExpiringMap<CardDecision>(now, limit);
   const asked = createExpiringMap<true>(now, limit);
   const runs = createExpiringMap<string>(now, limit);
+  const places = createExpiringMap<number>(now, limit);
+  const held = createExpiringMap<HeldTurn>(now, limit);
+  const unattended = createExpiringMap<true>(now, limit);
+  const unread = createExpiringMap<true>(now, limit);
   const refusals = createExpiringMap<Refusal>(now, limit);
   // The host's HTTP endpoint may give two calls of the same millisecond one id.
   const join = (id: string, fingerprint: string) => `${fingerprint} ${id}`;
@@ -37,6 +49,26 @@ export function createDecisions({ now = Date.now, limit = 500 }: { now?: () => n
       if (run !== undefined) runs.put(callId, run, REFUSAL_MS);
     },
     findRun: (callId: string) => runs.get(callId),
+    /** Notes the place of a call among those that were made. */
+    place: (callId: string, number: number) => places.put(callId, number, REFUSAL_MS),
+    /** Keeps the turn of a call that was just allowed, so that no call behind it is sent before the host makes it. */
+    hold(callId: string, turn: CallTurn): void {
+      const timer = setTimeout(() => turn.leave(), HOLD_MS);
+      timer.unref?.();
+      held.put(callId, { turn, timer }, HOLD_MS);
+    },
+    /** The place of a call that the host makes now, and the turn that was kept for it. */
+    takePlace(callId: string): { readonly place: number | undefined; readonly turn: CallTurn | undefined } {
+      const kept = held.take(callId);
+      clearTimeout(kept?.timer);
+      return { place: places.take(callId), turn: kept?.turn };
+    },
+    /** Notes that nobody's message has started the run of this call. */
+    markUnattended: (callId: string) => unattended.put(callId, true, REFUSAL_MS),
+    /** Notes that a human has allowed this call on a card that did not show all of it. */
+    markUnread: (callId: string) => unread.put(callId, true, DECISION_MS),
+    wasUnread: (callId: string) => unread.get(callId) === true,
+    isUnattended: (callId: string) => unattended.get(callId) === true,
     /** Notes that a call of this fingerprint was not approved in the run of `callId`. */
     refuse(callId: string, fingerprint: string, why: Refusal): void {
       const run = runs.get(callId);

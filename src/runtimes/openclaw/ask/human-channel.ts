@@ -17,6 +17,7 @@ import {
 } from "./ask-host.ts";
 import type { AskState } from "./ask-state.ts";
 import { MISSING_APPROVAL, nameCall, type Refusal } from "./decisions.ts";
+import { loadShownText } from "./shown-text.ts";
 
 /** One call's way to the human, through the host's cards and questions. */
 export interface HumanChannel {
@@ -44,13 +45,14 @@ export function createHumanChannel(
   const callId = nameCall(context, toolCallId);
   let missing: { readonly why: Refusal; readonly request: ApprovalRequest } | undefined;
   const ask = async (question: HostQuestion, signal: AbortSignal) => {
-    if (isUnattended(context)) return undefined;
+    if (isNobodys(context.sessionKey) || host.decisions.isUnattended(callId)) return undefined;
     return askQuestion(question, { context, timeoutMs: findQuestionWait(host.settings(), context), signal }, load);
   };
   return {
-    async approve(request, { signal }) {
+    async approve(request, { signal, isAgain = false }) {
       missing = undefined;
-      const taken = host.decisions.take(callId, request.fingerprint);
+      const answered = host.decisions.take(callId, request.fingerprint);
+      const taken = isAgain ? undefined : answered;
       if (taken !== undefined && taken !== "changed") return approve(request, taken === "allow-always");
       const released = host.waitingCalls.take(request.fingerprint);
       if (released === "decline") return decline(request);
@@ -84,7 +86,10 @@ export function createHumanChannel(
 }
 
 /** The request as it waits: as long as its waiting call; undefined when it could not be kept. */
-function findWaiting({ waitingCalls }: ChannelHost, request: ApprovalRequest): ApprovalRequest | undefined {
+function findWaiting(
+  { waitingCalls }: Pick<ChannelHost, "waitingCalls">,
+  request: ApprovalRequest,
+): ApprovalRequest | undefined {
   const waitingCall = waitingCalls.list().find((one) => one.request.fingerprint === request.fingerprint);
   return waitingCall && { ...request, expiresAt: new Date(waitingCall.expiresAt).toISOString() };
 }
@@ -97,8 +102,12 @@ async function askHost(
 ): Promise<ApprovalDecision | Refusal> {
   const { host, context, toolCallId, load } = o;
   const timeoutMs = findApprovalWait(host.settings(), context);
-  const { card, isComplete } = createHostCard(request, host.cards.add(request, timeoutMs));
-  const answer = isUnattended(context)
+  const code = host.cards.add(request, timeoutMs);
+  const shows = await loadShownText(load);
+  const said = host.decisions.wasUnread(nameCall(context, toolCallId)) ? tellUnread(code) : undefined;
+  const { card, isComplete } = createHostCard(request, code, shows, said);
+  const isAlone = isNobodys(context.sessionKey) || host.decisions.isUnattended(nameCall(context, toolCallId));
+  const answer = isAlone
     ? "no_route"
     : await askDeferred({ card, timeoutMs, toolName: request.tool, toolCallId, context, signal }, load);
   const isYes = answer === "allow-once" || answer === "allow-always";
@@ -106,23 +115,36 @@ async function askHost(
     return approve(request, answer === "allow-always");
   }
   const refusal = isYes ? "unread" : answer;
-  if (refusal === "no_route" || refusal === "unread") keepWaiting(host, context, request);
+  if (refusal === "no_route" || refusal === "unread") {
+    const run = host.decisions.findRun(nameCall(context, toolCallId));
+    keepWaiting(host, context, request, refusal === "unread" || isOfSubagent(run, context));
+  }
   return refusal;
 }
 
-function keepWaiting(host: ChannelHost, { sessionKey = "", agentId }: HostToolContext, request: ApprovalRequest): void {
+const tellUnread = (code: string) => `Your Allow did NOT count: you had not read it. Send /svc show ${code} first.`;
+
+/**
+ * Keeps a call that waits for a command, and has the agent's main conversation told of it once. Not told where somebody
+ * reads what the run says: whoever has just answered, and the parent of a subagent.
+ */
+export function keepWaiting(
+  host: Pick<ChannelHost, "waitingCalls" | "log" | "wakeAgent">,
+  { sessionKey = "", agentId }: Pick<HostToolContext, "sessionKey" | "agentId">,
+  request: ApprovalRequest,
+  isRead = false,
+): void {
   const isKnown = findWaiting(host, request) !== undefined;
   if (host.waitingCalls.open(request) === undefined) {
     host.log.warn("Too many calls wait for approval, no further one is kept: see them with /svc pending.");
-  } else if (!isKnown && isScheduled(sessionKey)) {
-    // Nobody reads what such a run says.
+  } else if (!isKnown && !isRead) {
     host.wakeAgent(WAITS, agentId ?? /^agent:([^:]+):/.exec(sessionKey)?.[1]);
   }
 }
 
 /** The same for every call, so that no text of a model or an app gets into another conversation. */
 const WAITS =
-  "A call that a scheduled run has made with svc waits for the user's approval, and nothing was run. Tell the user so: " +
+  "A call that a run without a person has made with svc waits for the user's approval, and nothing was run. Tell the user so: " +
   '"/svc pending" in a chat with you, or "openclaw svc pending" in a terminal, shows it and how to decide. You cannot approve it.';
 
 function approve({ id, fingerprint }: ApprovalRequest, always: boolean): ApprovalDecision {
@@ -160,12 +182,15 @@ export function findQuestionWait(settings: WaitSettings, context: Waiter): numbe
   return Math.min(findApprovalWait(settings, context), context.messageChannel === undefined ? AWAY_MS : LONGEST_MS);
 }
 
-/** True in a run that nobody is watching. */
-function isUnattended({ sessionKey = "" }: Waiter): boolean {
-  return isScheduled(sessionKey) || /:heartbeat(:|$)/.test(sessionKey);
+/** True for the conversation of a run that nobody's message has started. */
+export function isNobodys(sessionKey = ""): boolean {
+  return /:(cron|heartbeat)(:|$)/.test(sessionKey);
 }
 
-const isScheduled = (sessionKey: string) => /:cron(:|$)/.test(sessionKey);
+/** True in a run of a subagent, and in the one in which its parent reads what it has found. */
+export function isOfSubagent(run: string | undefined, { sessionKey = "" }: Pick<HostToolContext, "sessionKey">) {
+  return /(^|:)subagent:/i.test(sessionKey) || run?.startsWith("announce:") === true;
+}
 
 /** OpenAI's models run in Codex when its plugin is on. */
 function isCodex({ activeModel, config, runtimeConfig }: Waiter): boolean {

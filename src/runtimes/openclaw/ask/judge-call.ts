@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from "../../../calls/ask/request.ts";
+import { nameAccount } from "../../../calls/call-queue.ts";
 import type { ToolCall } from "../../../calls/pipeline.ts";
 import { fitsSchema } from "../../../calls/steps/check.ts";
 import { readActions } from "../actions/actions-file.ts";
@@ -12,12 +13,14 @@ import type {
 import { type AccountSession, describeObstacle } from "../setup/account-session.ts";
 import type { SvcHost } from "../svc-host.ts";
 import { createHostCard } from "./approval-card.ts";
+import { mayAskForApproval } from "./ask-host.ts";
 import type { AskState } from "./ask-state.ts";
 import { createCallId, describeMissing, nameCall } from "./decisions.ts";
-import { findCardWait } from "./human-channel.ts";
+import { findCardWait, isNobodys, isOfSubagent, keepWaiting } from "./human-channel.ts";
+import { loadShownText, type ShowsWhole } from "./shown-text.ts";
 
 /** Parts of the host the gate uses. */
-export type GateHost = Pick<SvcHost, "places" | "settings" | "openAccount" | "log"> & AskState;
+export type GateHost = Pick<SvcHost, "places" | "settings" | "openAccount" | "log" | "wakeAgent"> & AskState;
 
 /**
  * Tells the host what to do with a call: show a card, block a call that a human has just refused or whose yes would be
@@ -35,28 +38,35 @@ export async function judgeCall(
   const call = nameCall(context, toolCallId);
   const run = event.runId ?? context.runId;
   decisions.enter(call, run);
+  if (run !== undefined && isUnattended(context)) decisions.markUnattended(call);
   const { agentId, sessionKey, sessionId, abortSignal: signal } = context;
   try {
     const account = await host.openAccount({ agentId, sessionKey, sessionId });
     const target = findTarget(host, account, event);
     if (target === undefined) return undefined;
+    const turn = account.session.takeTurn();
+    decisions.place(call, turn.number);
     // Planned as far as possible now; a bad call is explained when it runs.
-    const question = await account.session.prepare({
-      ...target,
-      callId: createCallId(context, toolCallId, run),
-      signal,
-    });
+    const asked = { ...target, callId: createCallId(context, toolCallId, run), signal };
+    // The cards come in the order in which the calls were made.
+    const planning = account.session.prepare(asked).then((planned) => turn.waitToAsk(signal).then(() => planned));
+    const question = await planning.finally(() => turn.leave());
     if (question.kind === "none") return undefined;
     // Before a released call is taken, too: it counts once.
     const obstacle = await account.findObstacle(signal);
     if (obstacle !== undefined) return { block: true, blockReason: describeObstacle(obstacle) };
     if (question.kind !== "approval" || waitingCalls.isDecided(question.request.fingerprint)) return undefined;
     const { request } = question;
+    const hold = () => {
+      const again = account.session.takeTurn(turn.number);
+      again.reserve(nameAccount(request.integration, request.connection));
+      decisions.hold(call, again);
+    };
     const refusal = decisions.findRefusal(run, request.fingerprint);
     if (refusal === "denied" || refusal === "timeout") return { block: true, blockReason: describeMissing(refusal) };
     // Asked while it runs: there the model can be told how a human releases it.
-    if (refusal === "no_route" || refusal === "unread" || !canShowCard(run, context)) return undefined;
-    return { requireApproval: createApproval(host, request, call, signal) };
+    if (refusal === "no_route" || refusal === "unread" || !(await canShowCard(run, context))) return undefined;
+    return { requireApproval: createApproval(host, { request, call, context, shows: await loadShownText(), hold }) };
   } catch (error) {
     host.log.warn(`The card of a call could not be made: ${error instanceof Error ? error.message : "?"}`);
     return undefined;
@@ -79,40 +89,56 @@ function findTarget(
 }
 
 /**
- * The host refuses cards of runs that no chat has started (cron, its command line), of subagents, and of the run that
- * reads what a subagent has found. Requests over HTTP have no run and may show cards.
+ * The host refuses cards of runs that no message has started (cron, hooks, heartbeats, its command line), of subagents, of
+ * the run that reads what a subagent has found, and of whoever may not ask for approvals: a client of the gateway with
+ * fewer rights, or the run that goes on by itself after a restart. Requests over HTTP have no run and may show cards.
  */
-function canShowCard(run: string | undefined, { requester, sessionKey = "" }: HostToolCallContext): boolean {
+async function canShowCard(run: string | undefined, context: HostToolCallContext): Promise<boolean> {
   if (run === undefined) return true;
-  return requester?.channel !== undefined && !isSubagent(sessionKey) && !run.startsWith("announce:");
+  const isOfPerson = context.requester?.channel !== undefined && !isUnattended(context);
+  return isOfPerson && !isOfSubagent(run, context) && mayAskForApproval();
 }
 
-const isSubagent = (sessionKey: string) => /(^|:)subagent:/i.test(sessionKey);
+/** What the host calls its own page, its terminal and its apps; for the first two it names no sender. */
+const OWN_SCREENS = "webchat";
 
-function createApproval(
-  { decisions, waitingCalls, cards, settings }: GateHost,
-  request: ApprovalRequest,
-  call: string,
-  signal: AbortSignal | undefined,
-): HostApproval {
+/** A run that has a chat to answer to and nobody who wrote there. */
+function isUnattended({ requester, sessionKey }: HostToolCallContext): boolean {
+  const { channel, senderId } = requester ?? {};
+  if (channel === OWN_SCREENS) return isNobodys(sessionKey);
+  return channel !== undefined && senderId === undefined;
+}
+
+interface Question {
+  readonly request: ApprovalRequest;
+  readonly call: string;
+  readonly context: HostToolCallContext;
+  readonly shows: ShowsWhole;
+  /** Keeps the call's turn until the host makes it. */
+  readonly hold: () => void;
+}
+
+function createApproval(host: GateHost, { request, call, context, shows, hold }: Question): HostApproval {
+  const { decisions, cards, settings } = host;
   const { fingerprint } = request;
   const timeoutMs = findCardWait(settings());
-  const { card, isComplete } = createHostCard(request, cards.add(request, timeoutMs));
+  const { card, isComplete } = createHostCard(request, cards.add(request, timeoutMs), shows);
   const onResolution = (decision: HostApprovalResolution) => {
     switch (decision) {
       case "allow-once":
       case "allow-always":
         // A yes to a part does not count: the call itself asks again.
-        if (isComplete || cards.wasRead(fingerprint)) decisions.record(call, fingerprint, decision);
-        return;
+        if (!isComplete && !cards.wasRead(fingerprint)) return decisions.markUnread(call);
+        hold();
+        return decisions.record(call, fingerprint, decision);
       case "deny":
         return decisions.refuse(call, fingerprint, "denied");
       case "timeout":
         return decisions.refuse(call, fingerprint, "timeout");
       case "cancelled":
-        if (signal?.aborted === true) return;
+        if (context.abortSignal?.aborted === true) return;
         decisions.refuse(call, fingerprint, "no_route");
-        waitingCalls.open(request);
+        keepWaiting(host, context, request);
     }
   };
   return {

@@ -4,12 +4,15 @@ import { type CliCall, type CommandAnswer, type Flags, finishCommand } from "./c
 interface Commander {
   command(usage: string): Commander;
   description(text: string): Commander;
+  alias(name: string): Commander;
   option(flags: string, text: string): Commander;
   action(run: (...args: unknown[]) => Promise<void>): Commander;
 }
 
 interface Subcommand {
   readonly usage: string;
+  /** Another name that people type. */
+  readonly alias?: string;
   readonly text: string;
   readonly flags?: Readonly<Record<string, string>>;
   /** Loads what it needs when it runs. */
@@ -20,8 +23,9 @@ interface Subcommand {
 export function addCliCommands(program: unknown, call: CliCall): void {
   if (!isCommander(program)) throw new TypeError("The host's command line is not of the known kind.");
   const svc = program.command("svc").description("Pair, sync and check svc, and decide on calls that wait for you");
-  for (const { usage, text, flags = {}, run } of SUBCOMMANDS) {
+  for (const { usage, alias, text, flags = {}, run } of SUBCOMMANDS) {
     const command = svc.command(usage).description(text);
+    if (alias !== undefined) command.alias(alias);
     for (const [flag, description] of Object.entries(flags)) command.option(flag, description);
     command.action((...args) => {
       // commander passes the arguments, then the options, then the command itself.
@@ -51,6 +55,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   },
   {
     usage: "status",
+    alias: "doctor",
     text: "is everything well, and if not, why and what to do",
     flags: JSON_FLAG,
     run: async ({ host, config }) => (await import("../doctor/diagnose.ts")).showStatus(host, { config }),

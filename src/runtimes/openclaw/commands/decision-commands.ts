@@ -3,9 +3,13 @@ import { isRecord } from "../../../base/json.ts";
 import { createApprovalCard, drawUntold } from "../../../calls/ask/card.ts";
 import type { ApprovalRequest } from "../../../calls/ask/request.ts";
 import type { ToolSession } from "../../../calls/session.ts";
-import { toPlainText } from "../../../wire/plain-text.ts";
-import { shorten, toCardText } from "../ask/approval-card.ts";
+import { fence, IN_FENCE } from "../../../card/card-layout.ts";
+import { drawText } from "../../../card/card-text.ts";
+import { toPlainText } from "../../../card/plain-text.ts";
+import { redact } from "../../../client/redact.ts";
+import { shorten } from "../ask/approval-card.ts";
 import type { AskState, WaitingCall, WaitingDecision } from "../ask/ask-state.ts";
+import { ASK_SETTINGS, digestSettings } from "../doctor/diagnose-settings.ts";
 import { COMMAND_METHOD, type HostGatewayCall } from "../host/host-api.ts";
 import { askGateway } from "../host/load-sdk.ts";
 import { readEnvironment } from "../setup/read-environment.ts";
@@ -59,18 +63,20 @@ function listWaitingCalls({ waitingCalls }: AskState, form: CommandForm): Comman
   const open = waitingCalls.list().filter(({ state }) => state === "open");
   if (open.length === 0) return answer("No call waits for approval.", []);
   const lines = open.map(({ code, request, expiresAt }) => {
-    const title = toPlainText(request.title, { max: 60 });
+    const title = shorten(drawText(request.title, IN_FENCE), 60);
     return `${code}  ${request.effect.padEnd(7)}  ${title}${tellApart(request)} (${formatRest(expiresAt)} left)`;
   });
   const ways = `See one whole: ${form} show CODE. Decide: ${form} approve CODE, ${form} decline CODE.`;
-  return answer([...lines, ways].join("\n"), open.map(describe));
+  // A chat renders Markdown and makes links of addresses.
+  const shown = form === "/svc" ? fence(lines) : lines;
+  return answer([...shown, ways].join("\n"), open.map(describe));
 }
 
-/** The beginning of what only this call has: its arguments and files. */
+/** The beginning of what only this call has: its arguments and files, without what looks like a key. */
 function tellApart(request: ApprovalRequest): string {
-  const files = request.files.map(({ name }) => name);
-  const parts = [...drawUntold(request).map(({ line }) => line), ...files];
-  return parts.length === 0 ? "" : `: ${shorten(toCardText(parts.join("; ")), 80)}`;
+  const files = request.files.map(({ name }) => drawText(name, IN_FENCE));
+  const parts = [...drawUntold(request, IN_FENCE).map(({ line }) => line), ...files];
+  return parts.length === 0 ? "" : `: ${shorten(redact(parts.join("; ")), 80)}`;
 }
 
 function formatRest(expiresAt: number): string {
@@ -186,6 +192,7 @@ function nameRule({ principal, tool, connection }: Rule): string {
 /** Answers the method behind `openclaw svc pending|show|approve|decline|rules`; the host has checked the caller's scope. */
 export async function runGatewayCommand(host: SvcHost, { params, respond }: HostGatewayCall): Promise<void> {
   const words = Array.isArray(params.words) ? params.words.filter((word) => typeof word === "string") : [];
+  if (words[0] === ASK_SETTINGS) return respond(true, answer("", digestSettings(host.registered())));
   const answered = await runDecisionCommand(host, words, "openclaw svc").catch(answerError);
   respond(true, answered ?? refuse("The gateway does not know this command."));
 }

@@ -3,7 +3,9 @@ import { openCredentialStore } from "../../../pairing/credentials.ts";
 import { changeConfig, removeSync } from "../actions/apply-sync.ts";
 import { type HostApi, type HostConfig, PROVIDER_ID } from "../host/host-api.ts";
 import { askGateway, loadSdk } from "../host/load-sdk.ts";
+import { findDefaultAgent } from "../setup/default-agent.ts";
 import { forgetKeyOrigin, readKeyOrigin } from "../setup/find-key.ts";
+import { NEXT_STEP } from "../setup/pair-method.ts";
 import { spellAddress } from "../setup/plugin-settings.ts";
 import type { SvcHost } from "../svc-host.ts";
 import {
@@ -41,7 +43,7 @@ export async function pairInTerminal(call: CliCall, { baseUrl, agent }: Flags): 
     throw new Error(`The sign-in ended with code ${code}; see its error above.`);
   };
   const runtime = { log: say, error: say, exit };
-  const main = await findDefaultAgent(config);
+  const main = (await findDefaultAgent(config))?.id;
   const owner = typeof agent === "string" ? agent : main;
   const prompter = createTerminalPrompter(wanted);
   await signIn({ provider: PROVIDER_ID, method: "pair", agent: owner, runtime, prompter });
@@ -52,17 +54,12 @@ export async function pairInTerminal(call: CliCall, { baseUrl, agent }: Flags): 
   return (await import("./sync-command.ts")).offerSync(call);
 }
 
-/** The host signs in for no agent by itself where there are several; undefined where it can, and where it is too old. */
-async function findDefaultAgent(config: HostConfig): Promise<string | undefined> {
-  const { listAgentIds: list, tryResolveDefaultAgentId: resolve } = (await loadSdk("agent-scope-runtime")) ?? {};
-  const ids: unknown = typeof list === "function" ? list(config) : undefined;
-  if (!Array.isArray(ids) || ids.length < 2) return undefined;
-  const marked: unknown = typeof resolve === "function" ? resolve(config) : undefined;
-  return [marked, ids.find((id) => id === "main"), ids[0]].find((id) => typeof id === "string");
-}
-
 function createTerminalPrompter(baseUrl: string | undefined) {
-  const note = async (message: string, title?: string) => say(title === undefined ? message : `${title}\n${message}`);
+  // The step that pairing names next is offered here at its end.
+  const note = async (message: string, title?: string) => {
+    const lines = message.split("\n").filter((line) => !line.startsWith(NEXT_STEP));
+    say([...(title === undefined ? [] : [title]), ...lines].join("\n"));
+  };
   return {
     note,
     plain: note,
@@ -81,22 +78,36 @@ function createTerminalPrompter(baseUrl: string | undefined) {
 
 /** Forgets the key and takes the action tools away; says what stays. */
 export async function unpair(host: SvcHost, api: HostApi, config: HostConfig): Promise<CommandAnswer> {
-  // A key that belongs to another address is to be forgotten all the same.
-  const found = await host.findKey(undefined).catch(() => undefined);
+  // A key that belongs to another address, or that the host cannot show, is to be forgotten all the same.
+  const found = await host.findKey(undefined).catch(() => "hidden" as const);
+  if (found === "hidden") return forgetHidden(host, api, config);
   const origin = found && (await readKeyOrigin(host.places, found.apiKey));
+  const refusal = await forget(host, api, config);
+  if (refusal !== undefined) return refusal;
+  if (found !== undefined) await forgetKeyOrigin(host.places, found.apiKey);
+  const stays = describeRest(found, origin?.deviceLabel);
+  const text =
+    found === undefined ? "Nothing was paired." : "Unpaired: key and action tools are gone from this machine.";
+  return answer([text, ...stays.map((line) => `Stays: ${line}`)].join("\n"), { unpaired: found !== undefined, stays });
+}
+
+/** Takes action tools and keys away; what to do by hand where the host does not let go. */
+async function forget(host: SvcHost, api: HostApi, config: HostConfig): Promise<CommandAnswer | undefined> {
   await removeSync(host, api);
   if (!(await forgetStoredKeys(api, config))) {
     return refuse(
       "The action tools are gone, but OpenClaw's credential store could not be changed: it is busy or too old. Run: openclaw models auth logout svc:default",
     );
   }
-  if (found !== undefined) await forgetKeyOrigin(host.places, found.apiKey);
   await openCredentialStore(host.places.state).clear();
   await host.close();
-  const stays = describeRest(found, origin?.deviceLabel);
-  const text =
-    found === undefined ? "Nothing was paired." : "Unpaired: key and action tools are gone from this machine.";
-  return answer([text, ...stays.map((line) => `Stays: ${line}`)].join("\n"), { unpaired: found !== undefined, stays });
+  return undefined;
+}
+
+async function forgetHidden(host: SvcHost, api: HostApi, config: HostConfig): Promise<CommandAnswer> {
+  const refusal = await forget(host, api, config);
+  const text = "Unpaired: key and action tools are gone from this machine.\nStays: the key itself, on its service.";
+  return refusal ?? answer(`${text} Remove the device in its dashboard.`, { unpaired: true, stays: [] });
 }
 
 function describeRest(found: Awaited<ReturnType<SvcHost["findKey"]>>, deviceLabel: string | undefined): string[] {
@@ -122,7 +133,8 @@ export async function unpairInTerminal({ host, api, config }: CliCall, flags: Fl
   }
   const unpaired = await unpair(host, api, config);
   if (unpaired.exit !== EXIT.ok) return unpaired;
-  const told = await askGateway("models.authRefresh", { operation: "logout" }, "operator.admin");
+  const agentId = (await findDefaultAgent(config))?.id;
+  const told = await askGateway("models.authRefresh", { operation: "logout", agentId }, "operator.admin");
   // Nothing listens: the gateway is stopped, and reads the store when it starts.
   if (told.ok || told.message.includes("ECONNREFUSED")) return unpaired;
   const text = `${unpaired.text}\nA running gateway may remember the key (${told.message}): openclaw gateway restart`;

@@ -44,6 +44,7 @@ async function run(call: SlashCall): Promise<CommandAnswer> {
     case "help":
       return answer(HELP, null);
     case "status":
+    case "doctor":
       return showStatus(host, { config: context.config, sessionKey: context.sessionKey, isShort: true });
     case "pair":
       return answer("Send /login svc: it shows a link and a code, and waits until you have approved.", null);

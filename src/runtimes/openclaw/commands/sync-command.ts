@@ -1,5 +1,5 @@
 import { sha256Hex } from "../../../base/hash.ts";
-import { toPlainText } from "../../../wire/plain-text.ts";
+import { toPlainText } from "../../../card/plain-text.ts";
 import { readActions } from "../actions/actions-file.ts";
 import { applySync, loadsCompanion } from "../actions/apply-sync.ts";
 import { type ChangedAction, planSync, type SyncPlan } from "../actions/plan-sync.ts";
@@ -51,7 +51,13 @@ function name({ name, toolName, integration, effect }: Omit<ChangedAction, "line
 function formatPlan(plan: SyncPlan, isEmpty: boolean, maxLines: number): string {
   const section = (title: string, all: readonly string[]) => {
     const cut = all.length - maxLines;
-    const lines = cut > 0 ? [...all.slice(0, maxLines), `and ${cut} more lines: openclaw svc sync shows them`] : all;
+    const lines =
+      cut > 0
+        ? [
+            ...all.slice(0, maxLines),
+            `and ${cut} more line${cut === 1 ? "" : "s"}: openclaw svc sync shows ${cut === 1 ? "it" : "them"}`,
+          ]
+        : all;
     return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
   };
   const describe = ({ name, effect }: Pick<ChangedAction, "name" | "effect">) => `${toPlainText(name)}  (${effect})`;

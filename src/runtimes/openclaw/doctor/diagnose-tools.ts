@@ -6,6 +6,7 @@ import { loadsCompanion } from "../actions/apply-sync.ts";
 import type { HostConfig } from "../host/host-api.ts";
 import { askGateway } from "../host/load-sdk.ts";
 import type { Places } from "../host/places.ts";
+import { RELOAD_ACTIONS } from "../translate-tool.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const SYNC = "openclaw svc sync";
@@ -66,13 +67,24 @@ function describePending({ pending }: ActionsFile): Finding[] {
 /** Asks the running gateway; replaced in tests. */
 export type AskGateway = typeof askGateway;
 
+/** Where and how the tools are looked for. */
+interface ToolsQuery {
+  /** The action tools among those that are expected. */
+  readonly actions: readonly string[];
+  readonly config: HostConfig;
+  /** Default: the latest conversation. */
+  readonly sessionKey?: string | undefined;
+  readonly ask?: AskGateway | undefined;
+}
+
 /**
- * Whether the host offers these tools to the model, by its own answer for one conversation: the one given, else the
- * latest. Nothing fails when the gateway does not answer.
+ * Whether the host offers these tools to the model, by its own answer for one conversation. Nothing fails when the gateway
+ * does not answer. Its answer alone does not tell why a tool is missing: a list of the configuration is named only where one
+ * is set, and a profile leaves tools out of the answer that a run has.
  */
 export async function diagnoseTools(
   expected: readonly string[],
-  { sessionKey, ask = askGateway }: { readonly sessionKey?: string | undefined; readonly ask?: AskGateway | undefined },
+  { actions, config, sessionKey, ask = askGateway }: ToolsQuery,
 ): Promise<Finding> {
   const key = sessionKey ?? (await findLatestSession(ask));
   const answer = key === undefined ? undefined : await ask("tools.effective", { sessionKey: key }, "operator.read");
@@ -85,12 +97,63 @@ export async function diagnoseTools(
   const missing = expected.filter((name) => !offered.has(name));
   const where = `tools of svc are offered in the conversation ${key}.`;
   if (missing.length === 0) return ok("tools", `All ${expected.length} ${where}`);
-  const fix =
-    "Name svc and svc-actions in plugins.allow and tools.allow where these are set, in tools.alsoAllow otherwise; see docs/openclaw.md, Missing tools.";
-  if (missing.length === expected.length) return fail("tools", `None of ${expected.length} ${where}`, fix);
   const names = `${missing.slice(0, 3).join(", ")}${missing.length > 3 ? ", …" : ""}`;
   const count = expected.length - missing.length;
-  return warn("tools", `${count} of ${expected.length} ${where} Missing: ${names}.`, fix);
+  const text = `${count === 0 ? "None" : count} of ${expected.length} ${where} Missing: ${names}.`;
+  const lists = findLists(config);
+  const isStale = missing.every((name) => actions.includes(name)) && missing.length < expected.length;
+  if (lists.length > 0) {
+    const fix = `Name svc and svc-actions in ${lists.join(" and ")} (docs/openclaw.md, Missing tools)`;
+    const level = count === 0 ? fail : warn;
+    return level("tools", text, isStale ? `${RELOAD_ACTIONS}. Are they missing after it? ${fix}.` : `${fix}.`);
+  }
+  if (isStale) return warn("tools", text, RELOAD_ACTIONS);
+  const profile = readPath(config, ["tools", "profile"]);
+  if (typeof profile !== "string") return warn("tools", text, "openclaw plugins reload svc");
+  const unsure = `OpenClaw's list for the conversation ${key} leaves out ${missing.length} of ${expected.length} tools of svc`;
+  return ok("tools", `${unsure} under tools.profile "${profile}"; runs have them, since svc declares them for it.`);
+}
+
+/** Settings of the host that are set and may hide tools. */
+function findLists(config: HostConfig): string[] {
+  const paths = ["plugins.allow", "tools.allow", "tools.deny"];
+  const own = readAgents(config).flatMap(({ name, agent }) =>
+    ["allow", "deny"]
+      .filter((list) => isFilled(readPath(agent, ["tools", list])))
+      .map((list) => `${name}.tools.${list}`),
+  );
+  return [...paths.filter((path) => isFilled(readPath(config, path.split(".")))), ...own];
+}
+
+const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0;
+
+/** Whether a sandbox of the host keeps tools of plugins from its runs: its own answer about tools does not know of it. */
+export function diagnoseSandbox(config: HostConfig): Finding[] {
+  const shared = readPath(config, ["agents", "defaults", "sandbox", "mode"]);
+  const letsIn = (owner: unknown) =>
+    ["allow", "alsoAllow"].some((list) => {
+      const names = readPath(owner, ["tools", "sandbox", "tools", list]);
+      return Array.isArray(names) && names.some((name) => ["svc", "group:plugins", "*"].includes(name));
+    });
+  const agents = [{ name: "agents.defaults", agent: {} }, ...readAgents(config)];
+  const shut = agents.find(({ agent }) => {
+    const mode = readPath(agent, ["sandbox", "mode"]) ?? shared;
+    return typeof mode === "string" && mode !== "off" && !letsIn(config) && !letsIn(agent);
+  });
+  if (shut === undefined) return [];
+  const text = `Runs in OpenClaw's sandbox have no tool of svc: ${shut.name}.sandbox.mode is set, and tools.sandbox.tools does not name svc.`;
+  return [warn("sandbox", text, `openclaw config set tools.sandbox.tools.alsoAllow '["svc","svc-actions"]'`)];
+}
+
+/** The agents that have settings of their own, and the names of these. */
+function readAgents(config: HostConfig): { readonly name: string; readonly agent: unknown }[] {
+  const entries = readPath(config, ["agents", "entries"]);
+  if (!isRecord(entries)) return [];
+  return Object.entries(entries).map(([id, agent]) => ({ name: `agents.entries.${id}`, agent }));
+}
+
+function readPath(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((part, name) => (isRecord(part) ? part[name] : undefined), value);
 }
 
 async function findLatestSession(ask: AskGateway): Promise<string | undefined> {

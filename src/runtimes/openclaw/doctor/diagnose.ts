@@ -4,12 +4,20 @@ import { checkServiceAt, isAway, type ServiceCheck } from "../../../pairing/chec
 import { readActions } from "../actions/actions-file.ts";
 import { type CommandAnswer, EXIT } from "../commands/command-answer.ts";
 import type { HostConfig } from "../host/host-api.ts";
+import { askGateway } from "../host/load-sdk.ts";
 import { listMediaPlaces } from "../host/places.ts";
 import { explainAbsence } from "../setup/find-key.ts";
 import { DEFAULT_BASE_URL, type PluginSettings } from "../setup/plugin-settings.ts";
 import type { SvcHost } from "../svc-host.ts";
 import { STATIC_DEFINITIONS } from "../translate-tool.ts";
-import { type AskGateway, diagnoseActions, diagnoseCompanion, diagnoseTools } from "./diagnose-tools.ts";
+import { diagnoseSettings } from "./diagnose-settings.ts";
+import {
+  type AskGateway,
+  diagnoseActions,
+  diagnoseCompanion,
+  diagnoseSandbox,
+  diagnoseTools,
+} from "./diagnose-tools.ts";
 import { type Finding, fail, formatFindings, isHealthy, ok, warn } from "./finding.ts";
 
 const SOURCES = {
@@ -70,13 +78,15 @@ async function diagnose(host: SvcHost, options: StatusOptions): Promise<Diagnosi
   const owner =
     access.key === undefined ? { isPaired: false } : { principal: access.key.principal ?? access.check?.principal };
   const actions = diagnoseActions(places, owner);
-  const names = [...STATIC_DEFINITIONS, ...(readActions(places.actions)?.actions ?? [])].map(({ name }) => name);
+  const own = readActions(places.actions)?.actions.map(({ name }) => name) ?? [];
   const findings = [
     ...access.findings,
+    ...(await diagnoseSettings(options.config, options.ask ?? askGateway)),
     ...actions,
     ...diagnoseCompanion(places, options.config),
     await diagnoseMedia(host, settings),
-    await diagnoseTools(names, options),
+    ...diagnoseSandbox(options.config),
+    await diagnoseTools([...STATIC_DEFINITIONS.map(({ name }) => name), ...own], { ...options, actions: own }),
   ];
   return { ...access, findings };
 }

@@ -1,4 +1,4 @@
-import { errorCode } from "../../../base/disk.ts";
+import { errorCode } from "../../../base/error-code.ts";
 import { getOwn, isRecord } from "../../../base/json.ts";
 import type { ResultReceiver } from "../../../calls/pipeline.ts";
 import { type LoadSdk, loadSdk } from "../host/load-sdk.ts";

@@ -65,8 +65,17 @@ export interface HostToolCallContext extends HostConversation {
   readonly runId?: string | undefined;
   readonly toolCallId?: string | undefined;
   readonly abortSignal?: AbortSignal | undefined;
-  /** Who started the run; absent in runs nobody started (cron), without a channel in runs of the command line. */
-  readonly requester?: { readonly channel?: string | undefined } | undefined;
+  /**
+   * Who started the run. Without a channel in runs of the command line; a run that nobody started (cron, hooks,
+   * heartbeats) has none, or the channel its words go to without a sender. The host's own page and terminal name none either:
+   * their channel is `webchat`.
+   */
+  readonly requester?:
+    | {
+        readonly channel?: string | undefined;
+        readonly senderId?: string | undefined;
+      }
+    | undefined;
 }
 
 /** A handler of the hook `before_tool_call`; undefined lets the call pass. */

@@ -6,8 +6,9 @@ import { isSvcError, SvcError } from "../../../errors.ts";
 import { isAway } from "../../../pairing/check-service.ts";
 import { type HostApi, type HostConfig, PROVIDER_ID } from "../host/host-api.ts";
 import type { HostToolContext } from "../host/host-tool.ts";
-import { loadSdk } from "../host/load-sdk.ts";
+import { type LoadSdk, loadSdk } from "../host/load-sdk.ts";
 import type { Places } from "../host/places.ts";
+import { findDefaultAgent } from "./default-agent.ts";
 import { DEFAULT_BASE_URL, type PluginSettings } from "./plugin-settings.ts";
 import type { Environment } from "./read-environment.ts";
 
@@ -32,6 +33,8 @@ interface KeySearch {
   readonly context: HostToolContext | undefined;
   /** The registration whose host is asked. */
   readonly api: Pick<HostApi, "config" | "registrationMode" | "runtime">;
+  /** Replaced in tests. */
+  readonly load?: LoadSdk;
 }
 
 /**
@@ -75,21 +78,37 @@ async function readSetKey({ settings, api, context, environment }: KeySearch): P
   });
 }
 
-/** The helper of a tool's context answers for the agent that calls; elsewhere the host answers for its default agent. */
-async function askHost({ context, api, environment }: KeySearch): Promise<string | undefined> {
+/** The helper of a tool's context answers for the agent that calls; elsewhere the default agent is asked for. */
+async function askHost({ context, api, environment, load }: KeySearch): Promise<string | undefined> {
   const ask = async () => {
     if (context?.resolveApiKeyForProvider !== undefined) return context.resolveApiKeyForProvider(PROVIDER_ID);
     if (api.registrationMode === "cli-metadata") return undefined;
     const wanted = { provider: PROVIDER_ID, cfg: readConfig(api, context) };
-    return (await api.runtime.modelAuth?.resolveApiKeyForProvider(wanted))?.apiKey;
+    const agent = await findDefaultAgent(wanted.cfg, load);
+    if (agent?.folder === undefined) return (await api.runtime.modelAuth?.resolveApiKeyForProvider(wanted))?.apiKey;
+    const { resolveApiKeyForProvider: resolve } = (await (load ?? loadSdk)("provider-auth-runtime")) ?? {};
+    const found: unknown = typeof resolve === "function" && (await resolve({ ...wanted, agentDir: agent.folder }));
+    return isRecord(found) ? found.apiKey : undefined;
   };
-  // The host throws when it has no key, and answers with a variable when it has no other.
-  const key = readKey(await ask().catch(() => undefined));
+  // The host answers with a variable when it has no other.
+  const key = readKey(await ask().catch(readAbsence));
   return key === environment.foreignKey ? undefined : key;
 }
 
+/** The host throws when it has no key; any other error of it says nothing about a key. */
+function readAbsence(error: unknown): undefined {
+  const { code, message } = error instanceof Error ? { code: undefined, ...error, message: error.message } : {};
+  if (code === "missing-provider-auth" || message?.startsWith("No API key found for provider") === true) return;
+  throw new SvcError("credentials_missing", `OpenClaw could not look for the key of svc: ${message ?? "?"}`, {
+    field: "apiKey",
+    hint: "Ask the user to run the command again; the key may be there.",
+    cause: error,
+  });
+}
+
 function readConfig(api: KeySearch["api"], context: HostToolContext | undefined): HostConfig {
-  return context?.runtimeConfig ?? context?.config ?? api.config;
+  const given = context?.runtimeConfig ?? context?.config;
+  return given ?? (api.registrationMode === "cli-metadata" ? api.config : api.runtime.config.current());
 }
 
 function readKey(value: unknown): string | undefined {

@@ -80,6 +80,9 @@ async function recogniseAccount(
   return { baseUrl, agentDir, connections, principal: isSame ? before.principal : principal };
 }
 
+/** Begins the line of a pairing that says what to do after it. */
+export const NEXT_STEP = "Next: ";
+
 /** In a chat its own command. */
 function tellNext({ places }: SvcHost, principal: string | undefined, { credentialOnly }: HostAuthContext): string {
   const file = readActions(places.actions);
@@ -87,7 +90,7 @@ function tellNext({ places }: SvcHost, principal: string | undefined, { credenti
     return "The tools of your apps, and what you always allowed, are as they were before.";
   }
   const command = credentialOnly === true ? "/svc sync" : "openclaw svc sync";
-  return `Next: \`${command}\` gives each of your apps' actions a tool.`;
+  return `${NEXT_STEP}\`${command}\` gives each of your apps' actions a tool.`;
 }
 
 /** The address from the settings; else the one of the last pairing, else a service on this machine, as the human likes. */
