@@ -17,9 +17,15 @@ export function readChallenge(header: string | null | undefined): BearerChalleng
 
 const MAX_SCOPES = 50;
 
-/** Scopes of a challenge: those that a request for a sign-in can carry (RFC 6749, 3.3). */
+/** Scopes of a challenge. */
 export function listScopes({ scope = "" }: BearerChallenge): string[] {
-  return [...new Set(scope.split(" "))].filter((one) => /^[!#-[\]-~]{1,200}$/.test(one)).slice(0, MAX_SCOPES);
+  return keepScopes(scope.split(" "));
+}
+
+/** Those that a request for a sign-in can carry (RFC 6749, 3.3), 50 at most, each once. */
+export function keepScopes(scopes: readonly unknown[]): string[] {
+  const isScope = (one: unknown) => typeof one === "string" && /^[!#-[\]-~]{1,200}$/.test(one);
+  return [...new Set(scopes)].filter((one): one is string => isScope(one)).slice(0, MAX_SCOPES);
 }
 
 /** The refusal of a call whose sign-in lacks scopes; undefined for a challenge that says something else. */

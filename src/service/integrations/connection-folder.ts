@@ -1,11 +1,12 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { z } from "zod";
-import { errorCode, hasCode } from "../../base/disk.ts";
+import { UNFLUSHED } from "../../base/disk.ts";
+import { errorCode, hasCode } from "../../base/error-code.ts";
 import { type Folder, withFolder } from "../files/folder.ts";
 import { typeByName } from "../files/sniff-mimetype.ts";
 import { DISK_FAULTS } from "../files/staged-file.ts";
-import { moveToTrash, writeFileDurably } from "../files/write-file.ts";
+import { type Keep, keepInTrash, moveToTrash, writeFileDurably } from "../files/write-file.ts";
 import { refuseMissing, refuseSetting, refuseUnavailable, refuseValue, ServiceError } from "../service-error.ts";
 import type { ConnectionView } from "./integration.ts";
 
@@ -29,6 +30,8 @@ export interface ConnectionFolder {
   open<T>(connection: ConnectionView, place: FolderPlace, use: (folder: Folder) => Promise<T>): Promise<T>;
   /** Moves the entry `name` to the trash of the folder; its path there. `now` in milliseconds since the epoch. */
   trash(connection: ConnectionView, entry: FolderPlace & { readonly name: string }, now: number): Promise<string>;
+  /** Keeps the file `name` there, too, as it is before it is replaced. */
+  keep(connection: ConnectionView, entry: FolderPlace & { readonly name: string }, now: number): ReturnType<Keep>;
   /** Opens the folder once: throws ServiceError 422 when the setting is unusable, 503 while the folder is not there. */
   check(settings: Settings): Promise<void>;
 }
@@ -50,6 +53,10 @@ export function createConnectionFolder(setting: string): ConnectionFolder {
     trash: ({ settings }, { parts: parents, field, name }, now) => {
       const place = { root: read(settings), setting, parents, name };
       return explained(() => moveToTrash(place, now), field, [...parents, name]);
+    },
+    keep: ({ settings }, { parts: parents, field, name }, now) => {
+      const place = { root: read(settings), setting, parents, name };
+      return explained(() => keepInTrash(place, now), field, [...parents, name]);
     },
     check: async (settings) => {
       const root = read(settings);
@@ -79,8 +86,10 @@ export async function saveFile(
   try {
     return await writeFileDurably(folder, file);
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-    throw refuseValue(taken.field, `is taken: "${[...parts, file.name].join("/")}" exists.`, taken.hint);
+    const path = [...parts, file.name].join("/");
+    if (hasCode(error, "EEXIST")) throw refuseValue(taken.field, `is taken: "${path}" exists.`, taken.hint);
+    const isName = hasCode(error, "EINVAL") || hasCode(error, "ENAMETOOLONG");
+    throw (isName && refuseEntry(errorCode(error) ?? "", taken.field, path)) || error;
   }
 }
 
@@ -92,7 +101,8 @@ const REFUSALS: Readonly<Record<string, readonly [problem: string, hint?: string
   ELOOP: NO_FOLDER,
   EEXIST: TAKEN,
   ENOTEMPTY: TAKEN,
-  EINVAL: ["lies inside the folder that is to be moved"],
+  INSIDE: ["lies inside the folder that is to be moved"],
+  EINVAL: ["cannot be a name on this disk", "Choose another name."],
   EFBIG: ["is too large to be read"],
   EISDIR: ["is a folder, not a file"],
   ENAMETOOLONG: ["is longer than this disk allows"],
@@ -118,6 +128,11 @@ function explainFolderError(error: unknown, field: string, path: string): Servic
   const quoted = `"${path}"`;
   const refused = refuseEntry(code, field, path);
   if (refused !== undefined) return refused;
+  if (code === UNFLUSHED) {
+    const message = `${quoted} was changed, but its disk did not confirm it: a crash may undo it.`;
+    const hint = "Look whether it is as it should be before anything is repeated, and check the disk.";
+    return new ServiceError(500, "outcome_unknown", message, { type: "provider", hint, cause: error });
+  }
   if (DISK_FAULTS.has(code)) {
     const cure = code === "ENOSPC" || code === "EDQUOT" ? "Free some space" : "Check the disk";
     const message = `The disk behind this connection does not work at the moment (${code}).`;

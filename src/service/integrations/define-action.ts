@@ -1,14 +1,16 @@
 import { z } from "zod";
+import type { RaisedLevel } from "../../wire/call-level.ts";
 import { FILE_UPLOADABLE_KEYWORD } from "../../wire/file.ts";
 import { type JsonSchema, jsonSchemaSchema } from "../../wire/tool.ts";
 import { ServiceError } from "../service-error.ts";
-import type { Action, ActionContext } from "./integration.ts";
+import type { Action, ActionContext, JudgeContext } from "./integration.ts";
 
 /** An action whose arguments are described once, in zod. */
-export interface ActionDefinition<Arguments extends z.ZodObject> extends Omit<Action, "inputSchema" | "run"> {
+export interface ActionDefinition<Arguments extends z.ZodObject> extends Omit<Action, "inputSchema" | "run" | "judge"> {
   /** A strict object; descriptions, defaults and examples go into the published schema. */
   readonly arguments: Arguments;
   run(args: z.output<Arguments>, context: ActionContext): Promise<unknown>;
+  judge?: ((args: z.output<Arguments>, context: JudgeContext) => Promise<RaisedLevel | undefined>) | undefined;
 }
 
 /**
@@ -16,23 +18,25 @@ export interface ActionDefinition<Arguments extends z.ZodObject> extends Omit<Ac
  * arguments again, which fills in defaults.
  */
 export function defineAction<Arguments extends z.ZodObject>(definition: ActionDefinition<Arguments>): Action {
-  const { arguments: schema, run, ...facts } = definition;
+  const { arguments: schema, run, judge, ...facts } = definition;
   let published: JsonSchema | undefined;
+  const parse = (args: unknown) => {
+    const parsed = schema.safeParse(args);
+    if (parsed.success) return parsed.data;
+    const details = parsed.error.issues.map(({ path, message }) => `arguments.${path.join(".")}: ${message}`);
+    throw new ServiceError(400, "invalid_arguments", details[0] ?? "The arguments are not valid.", {
+      type: "validation",
+      details,
+    });
+  };
   return {
     ...facts,
     get inputSchema() {
       published ??= jsonSchemaSchema.parse(z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" }));
       return published;
     },
-    async run(args, context) {
-      const parsed = schema.safeParse(args);
-      if (parsed.success) return run(parsed.data, context);
-      const details = parsed.error.issues.map(({ path, message }) => `arguments.${path.join(".")}: ${message}`);
-      throw new ServiceError(400, "invalid_arguments", details[0] ?? "The arguments are not valid.", {
-        type: "validation",
-        details,
-      });
-    },
+    run: async (args, context) => run(parse(args), context),
+    ...(judge && { judge: async (args: unknown, context: JudgeContext) => judge(parse(args), context) }),
   };
 }
 
@@ -52,6 +56,12 @@ export function describeFile(description: string) {
     .meta({ description, [FILE_UPLOADABLE_KEYWORD]: true });
 }
 
+const READ = { level: "read", idempotent: true } as const;
+
+function refuseFile(): never {
+  throw new TypeError("There are no files before a call runs.");
+}
+
 /** An action that still has to be told how the place it runs on is opened. */
 export type PlaceAction<Place> = (
   open: (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => Promise<Place>,
@@ -64,11 +74,14 @@ export type PlaceAction<Place> = (
 export function createActionDefiner<Place>() {
   return <Arguments extends z.ZodObject>({
     run,
+    judge,
     ...own
-  }: Omit<ActionDefinition<Arguments>, "run" | "requiresConfirmation" | "idempotent"> & {
+  }: Omit<ActionDefinition<Arguments>, "run" | "judge" | "requiresConfirmation" | "idempotent"> & {
     /** Default true for a read, false for every other action. */
     readonly idempotent?: boolean;
     run(args: z.output<Arguments>, place: Place, context: ActionContext): Promise<unknown>;
+    /** Only reads from the place; see {@link Action.judge}. */
+    judge?(args: z.output<Arguments>, place: Place, context: JudgeContext): Promise<RaisedLevel | undefined>;
   }): PlaceAction<Place> => {
     const isRead = own.level === "read";
     const facts = { requiresConfirmation: !isRead, idempotent: isRead, ...own };
@@ -76,6 +89,8 @@ export function createActionDefiner<Place>() {
       defineAction<Arguments>({
         ...facts,
         run: async (args, context) => run(args, await open(context, facts), context),
+        judge:
+          judge && (async (args, context) => judge(args, await open({ ...context, file: refuseFile }, READ), context)),
       });
   };
 }

@@ -1,86 +1,45 @@
-import { Parser } from "htmlparser2";
+import { findHidingRules, HiddenParts } from "./html-hidden.ts";
+import { readTokens, toSet } from "./html-tokens.ts";
 
-/** Elements whose content is nothing to read. */
-const HIDDEN = /<(style|script|head|title)\b/gi;
-const ENDS_LINE = /^<(?:br\s*\/?|\/(?:p|div|tr|li|h[1-6])\s*)>$/i;
-const IS_LINK = /^<a[^a-z\d>]/i;
-const ENDS_LINK = /^<\/a\s*>$/i;
+/** Elements that begin and end a line. */
+const BLOCKS = toSet(
+  "address article aside blockquote caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr legend li main menu nav ol optgroup option p pre section select summary table tbody tfoot thead tr ul",
+);
+const CELLS = toSet("td th");
+/** Elements that stand beside each other with a space between them. */
+const APART = toSet("button input label textarea");
+const KEEPS_SPACE = toSet("pre textarea listing xmp");
 
 /**
- * Readable text of an HTML-only message, each link followed by where it leads. Only for reading: nothing here is ever
- * rendered as HTML again. The sender of a message chooses its HTML, so every step takes time in proportion to its length,
- * whatever it is made of.
+ * Readable text of HTML: blocks on lines of their own, cells with a tab between them, what images say in their place, each
+ * link followed by where it leads; without what a browser would not show. Only for reading: nothing here is ever rendered as
+ * HTML again. The sender of a message chooses its HTML, so every step takes time in proportion to its length.
+ *
+ * @param base what addresses are relative to; without it relative ones are left out
  */
-export function stripHtml(html: string): string {
-  const visible = dropHidden(html);
-  // Behind the last ">" no tag can end: looking for its end from every "<" there would take for ever.
-  const end = visible.lastIndexOf(">") + 1;
-  return `${readTags(visible.slice(0, end))}${readReferences(visible.slice(end))}`
-    .replaceAll("\u00a0", " ")
-    .replaceAll(/\n{3,}/g, "\n\n")
-    .trim();
+export function stripHtml(html: string, base?: string): string {
+  const text = new TextWriter(base);
+  const hidden = new HiddenParts(findHidingRules(html));
+  let kept = 0;
+  readTokens(html, {
+    open(name, attribs) {
+      if (!hidden.open(name, attribs)) return;
+      if (KEEPS_SPACE.has(name)) kept += 1;
+      text.open(name, attribs);
+    },
+    close(name) {
+      const isSeen = hidden.isSeen;
+      hidden.close(name);
+      if (!isSeen) return;
+      if (KEEPS_SPACE.has(name) && kept > 0) kept -= 1;
+      text.close(name);
+    },
+    text(piece) {
+      if (hidden.isSeen) text.add(piece, kept > 0);
+    },
+  });
+  return text.end();
 }
-
-function readTags(html: string): string {
-  const written: string[] = [];
-  let link: { readonly target: LinkTarget; readonly start: number } | undefined;
-  const endLink = () => {
-    if (link !== undefined) written.push(addTarget(written.splice(link.start).join(""), link.target));
-    link = undefined;
-  };
-  let from = 0;
-  for (const { 0: tag, index } of html.matchAll(/<[^>]*>/g)) {
-    written.push(readReferences(html.slice(from, index)));
-    from = index + tag.length;
-    if (ENDS_LINE.test(tag)) written.push("\n");
-    else if (ENDS_LINK.test(tag)) endLink();
-    else if (IS_LINK.test(tag)) {
-      endLink();
-      const target = readTarget(tag);
-      // The tag continues after a ">" in an attribute: its rest could be mistaken for a different address.
-      if (target === "unended") written.push(tag);
-      else if (target !== undefined) link = { target, start: written.length };
-    }
-  }
-  endLink();
-  return written.join("");
-}
-
-function readReferences(text: string): string {
-  return text.replaceAll(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, readReference);
-}
-
-/** The characters of one reference such as `&rsquo;`; an unknown one stays. */
-function readReference(reference: string): string {
-  let text = "";
-  new Parser({ ontext: (part) => (text += part) }).end(reference);
-  return text;
-}
-
-/** Removes hidden elements with their content; one that does not end stays, and its end is looked for only once. */
-function dropHidden(html: string): string {
-  const kept: string[] = [];
-  const endless = new Set<string>();
-  let from = 0;
-  for (const { index, 1: tag = "" } of html.matchAll(HIDDEN)) {
-    const name = tag.toLowerCase();
-    if (index < from || endless.has(name)) continue;
-    const closing = new RegExp(`</${name}\\s*>`, "gi");
-    closing.lastIndex = index;
-    if (closing.exec(html) === null) {
-      endless.add(name);
-      continue;
-    }
-    kept.push(html.slice(from, index));
-    from = closing.lastIndex;
-  }
-  return kept.join("") + html.slice(from);
-}
-
-/** Characters of an address that are shown; longer ones are cut. */
-const MAX_SHOWN = 2000;
-/** Other schemes lead nowhere that a reader could go. */
-const SCHEMES = new Set(["http:", "https:", "mailto:"]);
 
 /** Where a link leads. */
 interface LinkTarget {
@@ -90,32 +49,96 @@ interface LinkTarget {
   readonly url: URL;
 }
 
-/**
- * Where a start tag `<a …>` leads; undefined without an http, https or mailto address, `unended` when the tag does not end
- * with its last ">", which stands in an attribute.
- */
-function readTarget(tag: string): LinkTarget | "unended" | undefined {
-  let attributes: Readonly<Record<string, string>> | undefined;
-  let name = "";
-  const onopentag = (found: string, all: Readonly<Record<string, string>>) => {
-    name = found;
-    attributes = all;
-  };
-  new Parser({ onopentag }).end(tag);
-  if (attributes === undefined) return "unended";
-  const written = name === "a" ? attributes.href : undefined;
-  const url = written === undefined ? null : URL.parse(written);
-  if (written === undefined || url === null || !SCHEMES.has(url.protocol)) return undefined;
-  return { written, url };
+/** Puts texts together, with one gap between two of them: the widest that was asked for. */
+class TextWriter {
+  readonly #parts: string[] = [];
+  #base: string | undefined;
+  #gap: "" | " " | "\t" = "";
+  #lines = 0;
+  #link: { readonly target: LinkTarget; readonly start: number } | undefined;
+
+  constructor(base: string | undefined) {
+    this.#base = base;
+  }
+
+  open(name: string, attribs: ReadonlyMap<string, string>): void {
+    this.#separate(name);
+    if (name === "br") this.#lines += 1;
+    if (name === "img" || name === "area") this.add(attribs.get("alt") ?? "", false);
+    if (name === "base") this.#base = readTarget(attribs.get("href"), this.#base)?.url.href ?? this.#base;
+    if (name !== "a") return;
+    this.#endLink();
+    const target = readTarget(attribs.get("href"), this.#base);
+    if (target !== undefined) this.#link = { target, start: this.#parts.length };
+  }
+
+  close(name: string): void {
+    if (name === "a") this.#endLink();
+    this.#separate(name);
+  }
+
+  add(text: string, keepsSpace: boolean): void {
+    if (keepsSpace) {
+      this.#say(text);
+      return;
+    }
+    const flat = text.replaceAll(/[ \t\n\r\f]+/g, " ");
+    if (flat.startsWith(" ")) this.#gap ||= " ";
+    this.#say(flat.replaceAll(/^ | $/g, ""));
+    if (flat !== " " && flat.endsWith(" ")) this.#gap ||= " ";
+  }
+
+  end(): string {
+    this.#endLink();
+    return this.#parts
+      .join("")
+      .replaceAll(FILLING, "")
+      .replaceAll("\u00a0", " ")
+      .split("\n")
+      .map((line) => line.trimEnd())
+      .join("\n")
+      .replaceAll(/\n{3,}/g, "\n\n")
+      .trim();
+  }
+
+  #separate(name: string): void {
+    if (BLOCKS.has(name)) this.#lines = Math.max(this.#lines, 1);
+    else if (CELLS.has(name)) this.#gap = "\t";
+    else if (APART.has(name)) this.#gap ||= " ";
+  }
+
+  #say(text: string): void {
+    if (text === "") return;
+    if (this.#parts.length > 0) this.#parts.push(this.#lines > 0 ? "\n".repeat(Math.min(this.#lines, 2)) : this.#gap);
+    this.#parts.push(text);
+    this.#gap = "";
+    this.#lines = 0;
+  }
+
+  #endLink(): void {
+    if (this.#link === undefined) return;
+    const { target, start } = this.#link;
+    this.#link = undefined;
+    const text = this.#parts.slice(start).join("").replaceAll(/\s+/g, " ").trim();
+    if (isTarget(text, target)) return;
+    const { href } = target.url;
+    const shown = `(${href.length > MAX_SHOWN ? `${href.slice(0, MAX_SHOWN)}…` : href})`;
+    if (text === "") this.#say(shown);
+    else this.#parts.push(` ${shown}`);
+  }
 }
 
-/** The text of a link with its address behind it, in brackets; without it where the text is the address. */
-function addTarget(text: string, target: LinkTarget): string {
-  if (isTarget(text.replaceAll(/\s+/g, " ").trim(), target)) return text;
-  const { href } = target.url;
-  const shown = href.length > MAX_SHOWN ? `${href.slice(0, MAX_SHOWN)}…` : href;
-  const said = text.trimEnd();
-  return `${said} (${shown})${text.slice(said.length)}`;
+/** Characters without a width, many of which fill the preview of a newsletter. */
+const FILLING = /(?:(?:\u00ad|\u034f|[\u200b-\u200f\u2060\ufeff])[ \u00a0\n]*){3,}/g;
+/** Characters of an address that are shown; longer ones are cut. */
+const MAX_SHOWN = 2000;
+/** Other schemes lead nowhere that a reader could go. */
+const SCHEMES = toSet("http: https: mailto:");
+
+function readTarget(written: string | undefined, base: string | undefined): LinkTarget | undefined {
+  if (written === undefined || written.trim().startsWith("#")) return undefined;
+  const url = URL.parse(written, base);
+  return url === null || !SCHEMES.has(url.protocol) ? undefined : { written, url };
 }
 
 function isTarget(text: string, { written, url }: LinkTarget): boolean {

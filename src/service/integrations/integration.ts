@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { LevelCondition, RaisedLevel } from "../../wire/call-level.ts";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { JsonSchema } from "../../wire/tool.ts";
 
@@ -42,6 +43,9 @@ export interface ActionContext {
   now(): number;
 }
 
+/** Context of `judge`: no files are there yet. */
+export type JudgeContext = Pick<ActionContext, "connection" | "signal" | "now">;
+
 /** One thing an integration can do. */
 export interface Action {
   /** The `action_id`; the tool name is `<slug>_<id>`. */
@@ -51,6 +55,16 @@ export interface Action {
   readonly level: SideEffectLevel;
   /** True when the level is our guess, as the app's own word is not trusted. Default false. */
   readonly isLevelAssumed?: boolean;
+  /**
+   * Arguments with which a call does more than `level`, such as replacing or emptying something: it is decided about as one of
+   * that level. Published with the action, so that devices know it, too. Default: none. See `judgeCall` of the executions.
+   */
+  readonly raises?: readonly LevelCondition[];
+  /**
+   * What a call does beyond `level` and `raises`, as far as that depends on what is there now. Only reads; arguments as those of
+   * `run`, without files. Undefined: no more. Throws ServiceError for failures it can name.
+   */
+  judge?(args: Readonly<Record<string, unknown>>, context: JudgeContext): Promise<RaisedLevel | undefined>;
   readonly requiresConfirmation: boolean;
   /** True when running it twice with equal arguments leaves the same state as once. */
   readonly idempotent: boolean;
@@ -138,6 +152,8 @@ export interface SignInPlan {
   readonly keepsRefreshTokens?: boolean;
   /** True when addresses may be those of a private network, and without encryption. */
   readonly isPrivate: boolean;
+  /** Address that the token goes to with each call. Default: the provider's `resource`. */
+  readonly sentTo?: string;
   /** The settings as actions and `testSettings` take them. */
   useToken(token: AccessToken): Readonly<Record<string, unknown>>;
 }

@@ -1,20 +1,18 @@
-import { isRecord, parseJson } from "../../base/json.ts";
 import { refuseMissing, ServiceError } from "../service-error.ts";
 import type { Action } from "./integration.ts";
 import { toNetworkWords } from "./network-words.ts";
+import type { ProviderWords } from "./provider-words.ts";
 
 /** How a provider failed. */
 export type ProviderFailure =
   /** It answered with a status of its own. */
-  | {
+  | (ProviderWords & {
       readonly kind: "status";
       readonly status: number;
-      /** The provider's own words, short; never a secret. */
-      readonly message?: string | undefined;
       readonly retryAfterSeconds?: number | undefined;
-    }
+    })
   /** It answered with something that cannot be read. */
-  | { readonly kind: "garbage"; readonly message?: string | undefined }
+  | { readonly kind: "garbage"; readonly message?: string | undefined; readonly hint?: string | undefined }
   /** It could not be reached: provably nothing was sent. */
   | { readonly kind: "unreachable"; readonly message?: string | undefined }
   /** The connection broke, or no answer came in time. */
@@ -43,10 +41,17 @@ export function createProviderError(failure: ProviderFailure, call: FailedCall):
     const type = failure.kind === "lost" ? "network" : "provider";
     return new ServiceError(500, "outcome_unknown", said, { type, hint: CHECK_FIRST });
   }
+  const refused = refuse(failure, said);
+  const details = failure.kind === "status" ? failure.details : undefined;
+  if (details === undefined) return refused;
+  return new ServiceError(refused.status, refused.code, said, { ...refused.options, details });
+}
+
+function refuse(failure: ProviderFailure, said: string): ServiceError {
   if (failure.kind === "garbage")
     return new ServiceError(500, "provider_error", said, {
       type: "provider",
-      hint: "Try again later, or tell the owner.",
+      hint: failure.hint ?? "Try again later, or tell the owner.",
     });
   return failure.kind === "status" ? fromStatus(failure, said) : refuseDown(said);
 }
@@ -149,21 +154,4 @@ function findCode(error: unknown): string {
   const inner = findCode(error.cause);
   if (inner !== "") return inner;
   return "code" in error && typeof error.code === "string" ? error.code : "";
-}
-
-/** The words of an error answer for people, wherever its API puts it; undefined when it says nothing, or is a web page. */
-export function findProviderWords(text: string): string | undefined {
-  const value = parseJson(text) ?? undefined;
-  if (value === undefined) return /<html|<!doctype/i.test(text) ? undefined : text.slice(0, 300) || undefined;
-  for (const part of [value, isRecord(value) ? value.error : undefined]) {
-    if (typeof part === "string") return part;
-    if (!isRecord(part)) continue;
-    const found = [part.message, part.detail, part.title, part.error_description].find(isText);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
 }

@@ -3,7 +3,8 @@ import { readText } from "../fetch/read-body.ts";
 import { hideSecrets } from "../secrets/secret-settings.ts";
 import { refuseUnavailable, ServiceError } from "../service-error.ts";
 import type { Action, ActionContext } from "./integration.ts";
-import { createProviderError, findProviderWords, readNetworkFailure, readRetryAfter } from "./provider-failure.ts";
+import { createProviderError, readNetworkFailure, readRetryAfter } from "./provider-failure.ts";
+import { findProviderWords } from "./provider-words.ts";
 
 type Reply = Awaited<ReturnType<typeof request>>;
 
@@ -115,13 +116,13 @@ function findWords(text: string): string | undefined {
  * at the beginning of the file.
  */
 export async function* takeRange(
-  { statusCode, body }: Pick<Reply, "statusCode" | "body">,
+  { statusCode, body }: { readonly statusCode: number; readonly body: AsyncIterable<Uint8Array> },
   from: number,
   length: number,
 ): AsyncGenerator<Uint8Array> {
   let skip = statusCode === 206 ? 0 : from;
   let left = length;
-  for await (const piece of body as AsyncIterable<Uint8Array>) {
+  for await (const piece of body) {
     const part = piece.subarray(skip, skip + left);
     skip -= Math.min(skip, piece.length);
     left -= part.length;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseExactly } from "../../base/exact-number.ts";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { KeyScopes } from "../../wire/key-scopes.ts";
 import type { Service } from "../create-service.ts";
@@ -89,7 +90,7 @@ function toEffect(row: ExecutionRow): Effect[] {
       toolName: row.tool_name,
       connectionId: row.connection_id,
       level,
-      arguments: JSON.parse(row.arguments) as Record<string, unknown>,
+      arguments: parseExactly(row.arguments) as Record<string, unknown>,
       status,
     },
   ];

@@ -1,7 +1,13 @@
 import { z } from "zod";
+import { DAY_MS, toInstant } from "../../../base/zones.ts";
+import type { RaisedLevel } from "../../../wire/call-level.ts";
 import { refuseValue } from "../../service-error.ts";
+import type { JudgeContext } from "../integration.ts";
+import { anyEmptied, deletesWhen, given, judgeReplacing } from "../raised-levels.ts";
 import { ANSWERS, defineCalendarAction, type EventTarget } from "./agenda.ts";
+import { readSettingZone } from "./calendar-settings.ts";
 import { dayOrTime, eventId, instance, weekdayName, zone } from "./read-calendar.ts";
+import { readGivenTime, readZone } from "./time/read-time.ts";
 
 const line = (most: number) =>
   z
@@ -86,6 +92,27 @@ function toTarget({ event_id, title, instance, whole_series, zone }: Target): Ev
   return { eventId: event_id, title, instance, wholeSeries: whole_series, zone };
 }
 
+/** Far enough ahead to be out of sight. */
+const FAR_MS = 366 * DAY_MS;
+
+/** Moving to where nobody looks counts as deleting: to a time that is over, or to one that is more than a year ahead. */
+function judgeTimes(
+  { start, end, zone }: { readonly [name in "start" | "end" | "zone"]?: string | undefined },
+  { now, connection }: JudgeContext,
+): RaisedLevel | undefined {
+  const used = readZone(zone, readSettingZone(connection.settings));
+  const read = (text: string, field: string) => {
+    const moment = readGivenTime(text, used, field);
+    const from = toInstant(moment.at, moment.zone ?? used);
+    return { from, to: moment.isDay ? from + DAY_MS : from };
+  };
+  const times = [...(start ? [read(start, "start")] : []), ...(end ? [read(end, "end")] : [])];
+  if (times.some(({ to }) => to <= now())) return { level: "delete", says: "moves it to a time that is over" };
+  if (times.some(({ from }) => from > now() + FAR_MS))
+    return { level: "delete", says: "moves it to a time more than a year ahead" };
+  return undefined;
+}
+
 /** `calendar_update_event`. */
 export const updateEvent = defineCalendarAction({
   id: "update_event",
@@ -93,6 +120,13 @@ export const updateEvent = defineCalendarAction({
   description:
     "Changes an event, one instance of it, or a whole series. What is not named stays, also what this service does not know. With a new start alone it stays as long as it was. An empty location, description or rrule is taken away.",
   level: "write",
+  raises: [
+    deletesWhen("changes how it repeats, so that times of it can end", given("rrule")),
+    deletesWhen("empties its place or text", anyEmptied("location", "description")),
+    deletesWhen("moves a whole series", {
+      allOf: [given("whole_series", { const: true }), { anyOf: [given("start"), given("end")] }],
+    }),
+  ],
   scopes: ["calendar.write"],
   arguments: z.strictObject({
     ...target,
@@ -115,6 +149,11 @@ export const updateEvent = defineCalendarAction({
     },
   ],
   askBefore: ["Which event is changed, one instance or all, and to what?"],
+  async judge(change, agenda, context) {
+    const { event_id, instance, zone, new_title: title, location, description } = change;
+    const present = await agenda.read(event_id, { instance, zone });
+    return judgeTimes(change, context) ?? judgeReplacing(present, { title, location, description });
+  },
   run({ new_title: newTitle, start, end, weekday, rrule, location, description, ...target }, agenda) {
     const change = { newTitle, start, end, weekday, rrule, location, description };
     if (Object.values(change).every((one) => one === undefined))

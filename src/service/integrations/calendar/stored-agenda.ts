@@ -4,13 +4,14 @@ import { DAY_MS, type Zone } from "../../../base/zones.ts";
 import { refuseValue } from "../../service-error.ts";
 import { chooseCollection } from "../collections/choose-collection.ts";
 import { type CollectionStore, refuseUnreadable, type StoredItem } from "../collections/collection-store.ts";
-import { type ContentBlock, writeContent } from "../collections/content-tree.ts";
+import { type ContentBlock, type ContentFile, writeContent } from "../collections/content-tree.ts";
 import type { ActionContext } from "../integration.ts";
+import { sayNotShown } from "../not-shown.ts";
 import type { Agenda, AgendaSpan, ANSWERS, EventTarget, GivenTimes, WorkingHours } from "./agenda.ts";
 import { readSettingZone } from "./calendar-settings.ts";
 import { chooseEvent, findEvent, findInstances, pickInstance, toPlace } from "./find-events.ts";
 import { answerInvitation } from "./ics/answer-invitation.ts";
-import { parseCalendarFile } from "./ics/calendar-file.ts";
+import { type CalendarFile, parseCalendarFile, type Series } from "./ics/calendar-file.ts";
 import {
   type ChangeContext,
   changeInstance,
@@ -31,6 +32,7 @@ import {
 } from "./ics/describe-event.ts";
 import type { Instance } from "./ics/instances.ts";
 import type { Moment } from "./ics/moment.ts";
+import { listOddities } from "./ics/series-oddities.ts";
 import { listFreeSpans } from "./time/free-time.ts";
 import { readGivenTime, readSpan, readZone } from "./time/read-time.ts";
 import { nameWeekday, sayTimes, writeTime } from "./time/words.ts";
@@ -58,29 +60,30 @@ export class StoredAgenda implements Agenda {
   }
 
   async listEvents(given: AgendaSpan, { query, limit }: { readonly query: string; readonly limit: number }) {
-    const { zone, span, found, notes } = await this.#look(given, MAX_LISTED_DAYS);
+    const { zone, span, found, notShown } = await this.#look(given, MAX_LISTED_DAYS);
     const own = await this.#listOwn();
     const words = toSearchWords(query);
     const matching = found.filter(({ instance }) => words.every((word) => findIn(instance).includes(word)));
     const events = matching
       .slice(0, limit)
       .map((one) => summariseInstance(one.instance, { ...toPlace(one), zone, own }));
-    const more = matching.length > limit ? [`Only the first ${limit} events are shown; ask for a shorter range.`] : [];
-    const note = [...more, ...notes].join(" ");
-    return { ...sayRange(span, zone), events, total: matching.length, ...(note !== "" && { note }) };
+    const note = matching.length > limit && {
+      note: `Only the first ${limit} events are shown; ask for a shorter range.`,
+    };
+    return { ...sayRange(span, zone), events, total: matching.length, ...note, ...sayNotShown(notShown) };
   }
 
   async findFreeTime(
     given: AgendaSpan,
     o: { readonly minutes: number; readonly hours: WorkingHours | undefined; readonly limit: number },
   ) {
-    const { zone, span, found, notes } = await this.#look(given, MAX_FREE_DAYS);
+    const { zone, span, found, notShown, busy: maybeBusy } = await this.#look(given, MAX_FREE_DAYS);
     const own = await this.#listOwn();
-    const busy = found
-      .filter(
-        ({ instance: { event } }) => !isFree(event) && !isCancelled(event) && readOwnAnswer(event, own) !== "declined",
-      )
-      .map(({ instance }) => ({ from: instance.startsAt, to: instance.endsAt }));
+    const takesTime = (event: ContentBlock) =>
+      !isFree(event) && !isCancelled(event) && readOwnAnswer(event, own) !== "declined";
+    const known = found.filter(({ instance }) => takesTime(instance.event));
+    const unread = maybeBusy.filter(({ of }) => of === undefined || listEvents(of.series).some(takesTime));
+    const busy = [...known.map(({ instance }) => ({ from: instance.startsAt, to: instance.endsAt })), ...unread];
     const hours = o.hours && { from: readClock(o.hours.from), to: readClock(o.hours.to), days: o.hours.days };
     if (hours !== undefined && hours.to <= hours.from) throw refuseValue("working_hours.to", "is not after from.");
     const free = listFreeSpans(span, busy, { least: o.minutes * 60_000, hours, zone });
@@ -90,20 +93,28 @@ export class StoredAgenda implements Agenda {
       end: writeTime(to, zone),
       minutes: Math.floor((to - from) / 60_000),
     }));
-    const note = notes.join(" ");
-    return { ...sayRange(span, zone), free: times, total: free.length, ...(note !== "" && { note }) };
+    const note = unread.length > 0 && { note: "What could not be read counts as busy; see not_shown." };
+    return { ...sayRange(span, zone), free: times, total: free.length, ...note, ...sayNotShown(notShown) };
   }
 
   async read(eventId: string, o: { readonly instance: string | undefined; readonly zone: string | undefined }) {
     const zone = readZone(o.zone, this.#defaultZone());
-    const { item, file, series } = await findEvent(this.#store, eventId);
+    const { item, file, series, others } = await findEvent(this.#store, eventId);
     const instance = pickInstance({ file, series }, { name: o.instance, zone });
     const summary = summariseInstance(instance, {
       ...toPlace({ item, file, series }),
       zone,
       own: await this.#listOwn(),
     });
-    return { zone: zone.id, ...summary, ...describeDetails(file, instance, zone) };
+    const { startsAt, endsAt } = instance;
+    const oddities = listOddities(file, series, { span: { from: startsAt, to: endsAt + 1 }, zone });
+    const whys = [...file.oddities, ...oddities.map(({ why }) => why)];
+    const more = others.map((one) => ({
+      where: toPlace({ item, file, series: one }).eventId,
+      why: "It is in the same file.",
+    }));
+    const notShown = [...whys.map((why) => ({ where: summary.event_id, why })), ...more];
+    return { zone: zone.id, ...summary, ...describeDetails(file, instance, zone), ...sayNotShown(notShown) };
   }
 
   async create(o: Parameters<Agenda["create"]>[0]) {
@@ -114,9 +125,9 @@ export class StoredAgenda implements Agenda {
     const { title, location, description, rrule } = o;
     const uid = randomUUID();
     const draft = { title, location, description, rrule, start, end };
-    const root = composeEventFile(draft, uid, this.#change(zone, true));
-    const item = await this.#store.create(calendar, { name: uid, text: writeContent([root]) });
-    return this.#show(item, uid, zone);
+    const content = composeEventFile(draft, uid, this.#change(zone, true));
+    const item = await this.#store.create(calendar, { name: uid, bytes: writeContent(content) });
+    return this.#show(item, 0, zone);
   }
 
   async change(target: EventTarget, given: Parameters<Agenda["change"]>[1]) {
@@ -124,23 +135,23 @@ export class StoredAgenda implements Agenda {
     const { item, file, series, instance } = await chooseEvent(this.#store, target, zone);
     const { newTitle: title, location, description, rrule } = given;
     const change: EventChange = { title, location, description, rrule, ...readTimes(given, zone) };
-    const context = this.#change(zone, await this.#isOwnEvent(instance));
-    const root =
+    const context = this.#change(zone, isOnly(file, series) && (await this.#isOwnEvent(instance)));
+    const content =
       target.instance === undefined
         ? changeSeries(file, series, { change, context })
         : changeInstance(file, instance, { change, context });
-    return this.#show(await this.#save(item, root), series.uid, zone, target.instance);
+    return this.#show(await this.#save(item, content), file.series.indexOf(series), zone, target.instance);
   }
 
   async remove(target: EventTarget) {
     const zone = readZone(target.zone, this.#defaultZone());
     const chosen = await chooseEvent(this.#store, target, zone);
     const { item, file, series, instance } = chosen;
-    const context = this.#change(zone, await this.#isOwnEvent(instance));
+    const context = this.#change(zone, isOnly(file, series) && (await this.#isOwnEvent(instance)));
     const summary = summariseInstance(instance, { ...toPlace(chosen), zone, own: new Set() });
-    const root = target.instance === undefined ? removeSeries(file, series) : removeInstance(file, instance, context);
-    const trashedTo = root === undefined ? await this.#store.remove(item) : undefined;
-    if (root !== undefined) await this.#save(item, root);
+    const left = target.instance === undefined ? removeSeries(file, series) : removeInstance(file, instance, context);
+    const trashedTo = left === undefined ? await this.#store.remove(item) : undefined;
+    if (left !== undefined) await this.#save(item, left);
     return { zone: zone.id, ...summary, deleted: true, ...(trashedTo !== undefined && { trashed_to: trashedTo }) };
   }
 
@@ -149,8 +160,8 @@ export class StoredAgenda implements Agenda {
     const { item, file, series, instance } = await chooseEvent(this.#store, target, zone);
     const one = target.instance === undefined ? undefined : instance;
     const own = await this.#listOwn();
-    const root = answerInvitation(file, { series, instance: one, answer, own, context: this.#change(zone, false) });
-    return this.#show(await this.#save(item, root), series.uid, zone, target.instance);
+    const content = answerInvitation(file, { series, instance: one, answer, own, context: this.#change(zone, false) });
+    return this.#show(await this.#save(item, content), file.series.indexOf(series), zone, target.instance);
   }
 
   #defaultZone(): Zone {
@@ -183,19 +194,28 @@ export class StoredAgenda implements Agenda {
     return { zone, span, ...(await findInstances(this.#store, given, { span, zone, signal })) };
   }
 
-  #save(item: StoredItem, root: ContentBlock): Promise<StoredItem> {
-    return this.#store.replace(item, writeContent([root]));
+  #save(item: StoredItem, content: ContentFile): Promise<StoredItem> {
+    return this.#store.replace(item, writeContent(content));
   }
 
   /** An event as it is after a change. */
-  async #show(item: StoredItem, uid: string, zone: Zone, name?: string) {
-    const file = parseCalendarFile(item.text);
-    const series = file.series.find((one) => one.uid === uid);
+  async #show(item: StoredItem, index: number, zone: Zone, name?: string) {
+    const file = parseCalendarFile(item.bytes);
+    const series = file.series[index];
     if (series === undefined) throw refuseUnreadable(item.id);
     const instance = pickInstance({ file, series }, { name, zone });
     const place = toPlace({ item, file, series });
     return { zone: zone.id, ...summariseInstance(instance, { ...place, zone, own: await this.#listOwn() }) };
   }
+}
+
+function listEvents({ master, overrides }: Series): ContentBlock[] {
+  return [...(master === undefined ? [] : [master]), ...overrides];
+}
+
+/** False where others of its file have the same UID: a higher number would hide them. */
+function isOnly({ series: all }: CalendarFile, { uid }: Series): boolean {
+  return all.filter((one) => one.uid === uid).length === 1;
 }
 
 /** Everything of an event that is searched. */

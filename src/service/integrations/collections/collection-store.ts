@@ -1,5 +1,7 @@
 import { sha256Hex } from "../../../base/hash.ts";
-import { ServiceError } from "../../service-error.ts";
+import { isWindowsDevice } from "../../../base/windows-names.ts";
+import { refuseValue, ServiceError } from "../../service-error.ts";
+import type { NotShown } from "../not-shown.ts";
 
 /** A calendar or an address book. */
 export interface Collection {
@@ -16,14 +18,14 @@ export interface StoredItem {
   readonly collection: Collection;
   /** Changes whenever its content does. */
   readonly etag: string;
-  readonly text: string;
+  readonly bytes: Buffer;
 }
 
 /** Items of a listing. */
 export interface FoundItems {
   readonly items: readonly StoredItem[];
-  /** How many could not be read, or were too many. */
-  readonly left: number;
+  /** Those that could not be read, or were too many. */
+  readonly left: readonly NotShown[];
 }
 
 /** Which items are wanted; a store may give more. */
@@ -43,8 +45,8 @@ export interface CollectionStore {
   /** Throws ServiceError 404. */
   find(id: string, field: string): Promise<StoredItem>;
   /** Creates an item of a new name, without an ending. */
-  create(collection: Collection, item: { readonly name: string; readonly text: string }): Promise<StoredItem>;
-  replace(item: StoredItem, text: string): Promise<StoredItem>;
+  create(collection: Collection, item: { readonly name: string; readonly bytes: Buffer }): Promise<StoredItem>;
+  replace(item: StoredItem, bytes: Buffer): Promise<StoredItem>;
   /** Where a human finds it afterwards; undefined where it is gone. */
   remove(item: StoredItem): Promise<string | undefined>;
   /** Mail addresses of the account as its server knows them. */
@@ -69,8 +71,20 @@ export interface CollectionKind {
 export const MAX_ITEM_BYTES = 2 * 1024 * 1024;
 /** Most items that one call looks at. */
 export const MAX_ITEMS = 10_000;
+/** Said of a collection that holds more than one call looks at. */
+export const TOO_MANY = "It holds more than one call reads; some of it was not looked at.";
 /** Most of their bytes, about. */
 export const MAX_READ_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The item that an id names, and the mark of one of several things in it, which stands behind a `#`. Names of files may hold
+ * that sign, too.
+ */
+export function splitItemId(id: string, { ending }: CollectionKind): { itemId: string; mark: string | undefined } {
+  const end = id.toLowerCase().indexOf(`${ending}#`);
+  const at = end >= 0 ? end + ending.length : id.toLowerCase().endsWith(ending) ? -1 : id.indexOf("#");
+  return at < 0 ? { itemId: id, mark: undefined } : { itemId: id.slice(0, at), mark: id.slice(at + 1) };
+}
 
 /** 409 `conflict`: somebody else was faster. */
 export function refuseConflict(what: string): ServiceError {
@@ -85,9 +99,18 @@ export function refuseConflict(what: string): ServiceError {
   );
 }
 
+/** 400: what is meant stands in a block whose end is missing, so that nobody knows what belongs to it. */
+export function refuseDamaged(field: string): ServiceError {
+  return refuseValue(
+    field,
+    "cannot be changed: the file is damaged there, as an END is missing.",
+    "Repair the file with another program first.",
+  );
+}
+
 /** A name that every file system and every server takes. */
 export function toFileStem(uid: string): string {
-  return /^[A-Za-z0-9][A-Za-z0-9@._-]{0,150}$/.test(uid) ? uid : sha256Hex(uid);
+  return /^[A-Za-z0-9][A-Za-z0-9@._-]{0,150}$/.test(uid) && !isWindowsDevice(uid) ? uid : sha256Hex(uid);
 }
 
 /** 500 `provider_error`: an item that is there, and cannot be understood. */

@@ -1,4 +1,5 @@
-import { type ContentBlock, type ContentLine, listLines, makeLine, readLineText } from "./content-tree.ts";
+import { decodeText } from "../decode-text.ts";
+import { type ContentBlock, type ContentLine, listLines, readLineText } from "./content-tree.ts";
 
 /** Parameters of a line by lower-case name; several values as the list that stands there. */
 export type ContentParams = Readonly<Record<string, string | readonly string[]>>;
@@ -16,25 +17,84 @@ export interface ContentValue {
   readonly values: readonly (string | readonly (string | readonly string[])[])[];
 }
 
-const ONE_PARAM = /;(?:([A-Za-z0-9-]+)=)?((?:"[^"]*"|[^";:,]*)(?:,(?:"[^"]*"|[^";:,]*))*)/y;
+const ONE_PARAM = /;(?:([A-Za-z0-9_-]+)=)?((?:"[^"]*"|[^";:,]*)(?:,(?:"[^"]*"|[^";:,]*))*)/y;
+/** Names of zones hold colons and commas, also where nobody put them in quotes: the value behind them is a time. */
+const ZONE_PARAM = /;(TZID)=("[^"]*"|[^;"]*?)(?=;[A-Za-z0-9-]+=|:\d{4}-?\d\d)/iy;
+/** Parameters of vCard 2.1 that stand there without their name. */
+const ENCODINGS = /^(?:QUOTED-PRINTABLE|BASE64|8BIT|7BIT)$/i;
+
+interface LineParts {
+  /** Each as it stands there, with its name in lower case. */
+  readonly params: readonly { readonly name: string; readonly text: string; readonly value: string }[];
+  /** As it stands there; a character for each byte. */
+  readonly value: string;
+}
 
 /** The parts of a line as they stand there; undefined for one that has no value. */
-export function readRawLine(line: ContentLine): RawValue | undefined {
+export function splitLine(line: ContentLine): LineParts | undefined {
   const text = readLineText(line);
-  const params: Record<string, string | readonly string[]> = {};
+  const params: LineParts["params"][number][] = [];
   let at = line.name.length;
   while (text[at] === ";") {
+    ZONE_PARAM.lastIndex = at;
     ONE_PARAM.lastIndex = at;
+    const found = ZONE_PARAM.exec(text) ?? ONE_PARAM.exec(text);
+    if (found === null) return undefined;
+    const [whole, given, value = ""] = found;
     // Without a name it is a type, as in vCard 2.1.
-    const [whole, name = "type", list = ""] = ONE_PARAM.exec(text) ?? [];
-    if (whole === undefined) return undefined;
-    const values = (list.match(/"[^"]*"|[^",]+/g) ?? [""]).map((value) => decodeParam(value.replaceAll('"', "")));
-    const old = params[name.toLowerCase()] ?? [];
-    const all = [...(typeof old === "string" ? [old] : old), ...values];
-    params[name.toLowerCase()] = all.length === 1 ? (all[0] ?? "") : all;
+    const name = given ?? (ENCODINGS.test(value) ? "encoding" : "type");
+    params.push({ name: name.toLowerCase(), text: whole, value });
     at += whole.length;
   }
   return text[at] === ":" ? { params, value: text.slice(at + 1) } : undefined;
+}
+
+/** The same with its parameters by name, and with its value decoded. */
+export function readRawLine(line: ContentLine): RawValue | undefined {
+  const parts = splitLine(line);
+  if (parts === undefined) return undefined;
+  const params: Record<string, string | readonly string[]> = {};
+  for (const { name, value: list } of parts.params) {
+    const found = name === "tzid" ? [list] : (list.match(/"[^"]*"|[^",]+/g) ?? [""]);
+    const values = found.map((value) => decodeParam(decodeBytes(value.replaceAll('"', ""))));
+    const old = params[name] ?? [];
+    const all = [...(typeof old === "string" ? [old] : old), ...values];
+    params[name] = all.length === 1 ? (all[0] ?? "") : all;
+  }
+  return { params, value: decodeValue(parts.value, params) };
+}
+
+/** The text of a value that is a character for each byte. */
+function decodeValue(value: string, params: ContentParams): string {
+  const charset = firstParam(params, "charset");
+  const encoding = firstParam(params, "encoding")?.toUpperCase() ?? "";
+  if (/^B(?:ASE64)?$/.test(encoding)) return decodeBytes(Buffer.from(value, "base64").toString("latin1"), charset);
+  const isQuoted = encoding === "QUOTED-PRINTABLE";
+  return decodeBytes(isQuoted ? unquoteBytes(value).replaceAll(/\r\n?/g, "\n") : value, charset);
+}
+
+function unquoteBytes(text: string): string {
+  return text.replaceAll(/=([0-9A-Fa-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+/** The text of bytes, a character for each, in a charset; see {@link decodeText} for one that is not said, or not right. */
+export function decodeBytes(bytes: string, charset = ""): string {
+  if (charset === "" && !/[^\x20-\x7e]/.test(bytes)) return bytes;
+  return decodeText(Buffer.from(bytes, "latin1"), charset).text;
+}
+
+/** What of a block is read by a guess: lines in no charset that is said. In sentences. */
+export function listGuesses({ name, entries }: ContentBlock): string[] {
+  const guesses = entries.flatMap((line) => {
+    if (!("raw" in line) || !/[^\t\r\n -~]|=[89A-F]/i.test(line.raw)) return [];
+    const parts = splitLine(line);
+    const isQuoted = parts?.params.some((one) => one.name === "encoding" && /QUOTED/i.test(one.value));
+    const value = parts?.value ?? "";
+    const bytes = Buffer.from(isQuoted ? unquoteBytes(value) : value, "latin1");
+    const { why } = decodeText(bytes, firstParam(readRawLine(line)?.params ?? {}, "charset") ?? "");
+    return why === undefined ? [] : [`${line.name} of a ${name}: ${why}`];
+  });
+  return [...new Set(guesses)];
 }
 
 /** RFC 6868. */
@@ -44,20 +104,6 @@ function decodeParam(text: string): string {
   return text.replaceAll(/\^[n'^]/g, (code) => PARAM_CODES[code] ?? code);
 }
 
-function encodeParam(text: string): string {
-  const encoded = text.replaceAll("^", "^^").replaceAll('"', "^'").replaceAll(/\r?\n/g, "^n");
-  return /[;:,]/.test(encoded) ? `"${encoded}"` : encoded;
-}
-
-/** Inverse of {@link readRawLine}. */
-export function writeRawLine(name: string, value: string, params: ContentParams = {}): ContentLine {
-  const written = Object.entries(params).map(([key, one]) => {
-    const values = typeof one === "string" ? [one] : one;
-    return `;${key.toUpperCase()}=${values.map(encodeParam).join(",")}`;
-  });
-  return makeLine(`${name}${written.join("")}:${value}`);
-}
-
 /** Lines whose value is a list divided by semicolons; true where each part may be a list, too. */
 const STRUCTURED: Readonly<Record<string, boolean>> = { N: true, ADR: true, ORG: false };
 const LISTS = new Set(["CATEGORIES", "RESOURCES", "NICKNAME"]);
@@ -65,17 +111,20 @@ const LISTS = new Set(["CATEGORIES", "RESOURCES", "NICKNAME"]);
 /** The parts of a line of text, escapes resolved (RFC 5545, section 3.3.11; RFC 2426, section 4). */
 export function readLine(line: ContentLine): ContentValue | undefined {
   const raw = readRawLine(line);
-  if (raw === undefined) return undefined;
-  const { params, value } = raw;
+  const parts = splitLine(line);
+  if (raw === undefined || parts === undefined) return undefined;
+  const { params } = raw;
+  // What is encoded divides nothing.
+  const read = (text: string) => unescapeText(decodeValue(text, params));
   const hasLists = STRUCTURED[line.name];
   if (hasLists !== undefined) {
-    const parts = split(value, ";").map((part) => {
-      const list = hasLists ? split(part, ",").map(unescapeText) : [];
-      return list.length > 1 ? list : unescapeText(part);
+    const values = split(parts.value, ";").map((part) => {
+      const list = hasLists ? split(part, ",").map(read) : [];
+      return list.length > 1 ? list : read(part);
     });
-    return { params, values: [parts] };
+    return { params, values: [values] };
   }
-  return { params, values: LISTS.has(line.name) ? split(value, ",").map(unescapeText) : [unescapeText(value)] };
+  return { params, values: LISTS.has(line.name) ? split(parts.value, ",").map(read) : [read(parts.value)] };
 }
 
 /** Divides at signs that no backslash stands before. */
@@ -92,30 +141,33 @@ function unescapeText(text: string): string {
   return text.replaceAll(/\\(.)/gsu, (_, sign: string) => (sign === "n" || sign === "N" ? "\n" : sign));
 }
 
-function escapeText(text: string): string {
-  return text.replaceAll(/[\\;,]/g, "\\$&").replaceAll(/\r\n|\n|\r/g, "\\n");
-}
-
 /** The first value of a parameter. */
 export function firstParam(params: ContentParams, name: string): string | undefined {
   const value = params[name];
   return typeof value === "string" ? value : value?.[0];
 }
 
-/** The text of the first line of this name that can be read; undefined without one. */
-export function readText(block: ContentBlock, name: string): string | undefined {
-  for (const line of listLines(block, name)) {
-    const [value] = readLine(line)?.values ?? [];
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return undefined;
+/** The lines of this name with a text that is not empty, the preferred ones first (RFC 6350, section 5.3). */
+export function listTexts(block: ContentBlock, name: string): { readonly line: ContentLine; readonly text: string }[] {
+  const found = listLines(block, name).flatMap((line) => {
+    const read = readLine(line);
+    if (read === undefined || !read.values.every((one) => typeof one === "string")) return [];
+    const text = LISTS.has(name) ? read.values.join(", ") : (read.values[0] ?? "");
+    return text === "" ? [] : [{ line, text, rank: readRank(read.params) }];
+  });
+  return found.toSorted((a, b) => a.rank - b.rank);
 }
 
-/** Writes a line of text, or of a list where its value is divided by semicolons. */
-export function writeLine(name: string, value: string | readonly string[], params: ContentParams = {}): ContentLine {
-  if (typeof value !== "string") return writeRawLine(name, value.map(escapeText).join(";"), params);
-  // An address of a page is no text: nothing in it is escaped.
-  return writeRawLine(name, name === "URL" ? value : escapeText(value), params);
+/** 1 for what is preferred to all, 101 for what is not. */
+export function readRank({ pref, type = [] }: ContentParams): number {
+  const types = (typeof type === "string" ? [type] : type).flatMap((one) => one.toLowerCase().split(","));
+  const rank = Number(pref);
+  return rank >= 1 && rank <= 100 ? rank : types.includes("pref") ? 1 : 101;
+}
+
+/** The first of {@link listTexts}; undefined without one. */
+export function readText(block: ContentBlock, name: string): string | undefined {
+  return listTexts(block, name)[0]?.text;
 }
 
 /** Parts of a duration (RFC 5545, section 3.3.6): days are counted on the calendar, the rest on the clock, in milliseconds. */

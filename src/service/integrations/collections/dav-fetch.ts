@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from "undici";
-import { readText } from "../../fetch/read-body.ts";
+import { decodeBody, readBody } from "../../fetch/read-body.ts";
 import { refuseSetting, ServiceError } from "../../service-error.ts";
 import type { RemoteCall } from "../remote-call.ts";
 import type { DavSettings } from "./dav-settings.ts";
@@ -42,22 +42,25 @@ export function createDavFetch(
     const headers = {
       ...Object.fromEntries(new Headers(init.headers)),
       authorization,
+      "accept-encoding": "identity",
       "user-agent": "svc-agent-plugin",
     };
-    const body = typeof init.body === "string" ? { body: init.body } : {};
+    const { body: given } = init;
+    const body = typeof given === "string" || given instanceof Uint8Array ? { body: given } : {};
     const send = () =>
       request(url, { method: method as Dispatcher.HttpMethod, headers, dispatcher, signal: call.signal, ...body });
     const reply = await call.ask(send, { isEffect, expects: isEffect ? [] : [301, 302, 303, 307, 308] });
-    const text = await readText(reply.body, MAX_ANSWER).catch((error: unknown) => {
+    const encoding = reply.headers["content-encoding"];
+    const bytes = await readBody(decodeBody(reply.body, encoding), MAX_ANSWER).catch((error: unknown) => {
       throw call.explain(error, { isEffect });
     });
     const status = reply.statusCode;
     const isReport = method === "PROPFIND" || method === "REPORT";
-    if (text === undefined || (isReport && status < 300 && status !== 207)) throw call.refuseGarbage({ isEffect });
+    if (bytes === undefined || (isReport && status < 300 && status !== 207)) throw call.refuseGarbage({ isEffect });
     const answered = Object.entries(reply.headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)] as [string, string]],
+      value === undefined || name === "content-encoding" ? [] : [[name, String(value)] as [string, string]],
     );
-    return new Response(NO_BODY.has(status) ? null : text, { status, headers: answered });
+    return new Response(NO_BODY.has(status) ? null : bytes, { status, headers: answered });
   }
 
   async function send(input: Parameters<typeof globalThis.fetch>[0], init: RequestInit = {}): Promise<Response> {
@@ -93,6 +96,13 @@ export function createDavFetch(
       }
     },
   };
+}
+
+/** An address of an answer, with the signs encoded that some servers leave as they are. */
+export function parseHref(href: string, base: string): URL | null {
+  const [, origin = "", path = ""] = /^([a-z][a-z0-9+.-]*:\/\/[^/]*)?(.*)$/is.exec(href.trim()) ?? [];
+  const encoded = path.replace(/^\/+/, "/").replaceAll(/%(?![0-9A-Fa-f]{2})|[#?\\\t\n\r]/g, encodeURIComponent);
+  return URL.parse(`${origin}${encoded}`, base);
 }
 
 /** ICloud keeps each account on a host of its own. */

@@ -13,6 +13,7 @@ import {
 import { z } from "zod";
 import { shortenText } from "../../../base/text.ts";
 import { refuseMissing, refuseValue, ServiceError } from "../../service-error.ts";
+import type { NotShown } from "../not-shown.ts";
 import type { RemoteCall } from "../remote-call.ts";
 import {
   type Collection,
@@ -24,9 +25,10 @@ import {
   MAX_ITEMS,
   refuseConflict,
   type StoredItem,
+  TOO_MANY,
   toFileStem,
 } from "./collection-store.ts";
-import type { DavFetch } from "./dav-fetch.ts";
+import { type DavFetch, parseHref } from "./dav-fetch.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -94,7 +96,7 @@ export class DavStore implements CollectionStore {
   async read(collections: readonly Collection[], filter: ItemFilter): Promise<FoundItems> {
     const all = await this.#locate(collections);
     const items: StoredItem[] = [];
-    let left = 0;
+    const left: NotShown[] = [];
     for (const collection of all) {
       const found = await this.#dav.run(() => this.#query(collection.url, filter));
       this.#checkAnswer(found);
@@ -102,8 +104,10 @@ export class DavStore implements CollectionStore {
         const data = textSchema.safeParse(props.calendarData ?? props.addressData).data;
         const etag = textSchema.safeParse(props.getetag).data;
         const name = this.#nameIn(collection, href);
-        if (data === undefined || etag === undefined || name === undefined || items.length >= MAX_ITEMS) left += 1;
-        else items.push({ id: `${collection.id}/${name}`, collection, etag, text: data });
+        if (data === undefined || etag === undefined || name === undefined)
+          left.push({ where: `${collection.id}/${name ?? href}`, why: "The server gave no content for it." });
+        else if (items.length >= MAX_ITEMS) left.push({ where: collection.id, why: TOO_MANY });
+        else items.push({ id: `${collection.id}/${name}`, collection, etag, bytes: Buffer.from(data) });
       }
     }
     return { items, left };
@@ -113,16 +117,16 @@ export class DavStore implements CollectionStore {
     const at = id.lastIndexOf("/");
     const [wanted, name] = [id.slice(0, at), id.slice(at + 1)];
     const collection = (await this.list()).find((one) => one.id === wanted);
-    if (collection === undefined || this.#nameIn(collection, name) === undefined)
+    if (collection === undefined || this.#nameIn(collection, `${collection.url}${name}`) !== name)
       throw refuseMissing(`There is nothing with the id "${id}".`, "Look it up again.");
     const item = await this.#get(collection, name);
-    if (item.text.length > MAX_ITEM_BYTES) throw refuseValue(field, "names something that is too large to be read.");
+    if (item.bytes.length > MAX_ITEM_BYTES) throw refuseValue(field, "names something that is too large to be read.");
     return item;
   }
 
   async create(
     collection: Collection,
-    { name: stem, text: data }: { name: string; text: string },
+    { name: stem, bytes: data }: { name: string; bytes: Buffer },
   ): Promise<StoredItem> {
     const [place] = await this.#locate([collection]);
     if (place === undefined) throw refuseMissing(`There is no "${collection.name}".`, "Look it up again.");
@@ -136,7 +140,7 @@ export class DavStore implements CollectionStore {
     return this.#getWritten(place, name, data);
   }
 
-  async replace(item: StoredItem, data: string): Promise<StoredItem> {
+  async replace(item: StoredItem, data: Buffer): Promise<StoredItem> {
     const { place, name } = await this.#findPlace(item);
     const headers = { "content-type": this.#kind.mimetype };
     const { etag } = item;
@@ -198,7 +202,7 @@ export class DavStore implements CollectionStore {
     const components = componentsSchema.safeParse(props.supportedCalendarComponentSet).data?.comp;
     if (components !== undefined && !components.some(({ _attributes }) => _attributes.name === "VEVENT"))
       return undefined;
-    const url = URL.parse(href, homeUrl);
+    const url = parseHref(href, homeUrl);
     if (url === null) return undefined;
     const path = url.pathname.replace(/\/*$/, "/");
     const id = path.split("/").at(-2) ?? "";
@@ -208,9 +212,8 @@ export class DavStore implements CollectionStore {
 
   /** The name of an address in a collection; undefined for what does not lie directly in it. */
   #nameIn({ url }: DavCollection, href: string): string | undefined {
-    const place = URL.parse(href, url);
-    if (place === null || place.search !== "" || place.hash !== "") return undefined;
-    const name = place.href.startsWith(url) ? place.href.slice(url.length) : "";
+    const place = parseHref(href, url);
+    const name = place?.href.startsWith(url) ? place.href.slice(url.length) : "";
     return name === "" || name.includes("/") ? undefined : name;
   }
 
@@ -229,13 +232,13 @@ export class DavStore implements CollectionStore {
     const reply = await this.#dav.run(() => this.#dav.fetch(`${collection.url}${name}`));
     const etag = reply.headers.get("etag");
     if (etag === null) throw this.#call.refuseGarbage();
-    return { id: `${collection.id}/${name}`, collection, etag, text: await reply.text() };
+    return { id: `${collection.id}/${name}`, collection, etag, bytes: Buffer.from(await reply.arrayBuffer()) };
   }
 
   /** What a write left; where that cannot be told, what was written: the write itself is done. */
-  async #getWritten(collection: DavCollection, name: string, data: string): Promise<StoredItem> {
+  async #getWritten(collection: DavCollection, name: string, data: Buffer): Promise<StoredItem> {
     const id = `${collection.id}/${name}`;
-    return this.#get(collection, name).catch(() => ({ id, collection, etag: "", text: data }));
+    return this.#get(collection, name).catch(() => ({ id, collection, etag: "", bytes: data }));
   }
 
   async #write(

@@ -1,13 +1,14 @@
-import { isUtf8 } from "node:buffer";
 import { readdir } from "node:fs/promises";
 import { createGate } from "../../../base/concurrency.ts";
-import { hasCode } from "../../../base/disk.ts";
+import { hasCode } from "../../../base/error-code.ts";
 import { sha256Hex } from "../../../base/hash.ts";
+import { losesLines } from "../../../base/text.ts";
 import { type Folder, parseEntryPath, readWholeFile } from "../../files/folder.ts";
 import { writeFileDurably } from "../../files/write-file.ts";
-import { refuseMissing, ServiceError } from "../../service-error.ts";
+import { afterChange, refuseMissing, ServiceError } from "../../service-error.ts";
 import { localFolder } from "../connection-folder.ts";
 import type { ActionContext } from "../integration.ts";
+import type { NotShown } from "../not-shown.ts";
 import {
   type Collection,
   type CollectionKind,
@@ -17,8 +18,8 @@ import {
   MAX_ITEMS,
   MAX_READ_BYTES,
   refuseConflict,
-  refuseUnreadable,
   type StoredItem,
+  TOO_MANY,
   toFileStem,
 } from "./collection-store.ts";
 
@@ -28,6 +29,8 @@ const updates = createGate(1);
 /** Id of the collection that lies in the folder itself. */
 const TOP = ".";
 const MAX_NAME = 200;
+/** Lines that every change writes anew. */
+const STAMPS = /^(?:DTSTAMP|LAST-MODIFIED|SEQUENCE|REV|PRODID)[:;]/i;
 const FILES_AT_ONCE = 16;
 
 /**
@@ -57,7 +60,8 @@ export class FolderStore implements CollectionStore {
 
   async read(collections: readonly Collection[]): Promise<FoundItems> {
     const items: StoredItem[] = [];
-    let [left, size] = [0, 0];
+    const left: NotShown[] = [];
+    let size = 0;
     for (const collection of collections) {
       const names = await this.#listNames(collection);
       if (names.length === 0) continue;
@@ -66,10 +70,17 @@ export class FolderStore implements CollectionStore {
           this.#context.signal.throwIfAborted();
           const batch = names.slice(at, at + FILES_AT_ONCE);
           const isFull = items.length + batch.length > MAX_ITEMS || size > MAX_READ_BYTES;
-          const read = isFull ? [] : batch.map((name) => readItem(folder, collection, name).catch(() => undefined));
+          if (isFull) {
+            left.push({ where: collection.id, why: TOO_MANY });
+            break;
+          }
+          const read = batch.map((name) =>
+            readItem(folder, collection, name).catch((error: unknown) => {
+              left.push({ where: toItemId(collection, name), why: sayWhy(error) });
+            }),
+          );
           const found = (await Promise.all(read)).filter((item) => item !== undefined);
-          left += batch.length - found.length;
-          size += found.reduce((sum, { text }) => sum + text.length, 0);
+          size += found.reduce((sum, { bytes }) => sum + bytes.length, 0);
           items.push(...found);
         }
       });
@@ -85,23 +96,28 @@ export class FolderStore implements CollectionStore {
     return this.#readItem(collection, name, field);
   }
 
-  async create(collection: Collection, { name, text }: { name: string; text: string }): Promise<StoredItem> {
+  async create(collection: Collection, { name, bytes }: { name: string; bytes: Buffer }): Promise<StoredItem> {
     const file = `${toFileStem(name)}${this.#kind.ending}`;
     const save = (folder: Folder) =>
-      this.#write(folder, file, text).catch((error: unknown) => {
+      writeFileDurably(folder, { name: file, bytes: [bytes], ifExists: "error" }).catch((error: unknown) => {
         throw hasCode(error, "EEXIST") ? refuseConflict(`"${collection.id}/${file}"`) : error;
       });
     await this.#look(toParts(collection), save, { create: true });
-    return this.#readItem(collection, file);
+    return this.#readBack(collection, file);
   }
 
-  replace(item: StoredItem, text: string): Promise<StoredItem> {
+  replace(item: StoredItem, bytes: Buffer): Promise<StoredItem> {
     const { collection } = item;
     const { name } = parseEntryPath(item.id, "event_id");
     return updates.run(async () => {
       await this.#checkUnchanged(item, name);
-      await this.#look(toParts(collection), (folder) => this.#write(folder, name, text, "replace"));
-      return this.#readItem(collection, name);
+      const entry = { parts: toParts(collection), field: "folder", name };
+      const { connection, now } = this.#context;
+      const isLost = losesLines(item.bytes.toString("latin1"), bytes.toString("latin1"), STAMPS);
+      const keep = isLost ? () => localFolder.keep(connection, entry, now()) : undefined;
+      const file = { name, bytes: [bytes], ifExists: "replace", keep } as const;
+      await this.#look(toParts(collection), (folder) => writeFileDurably(folder, file));
+      return this.#readBack(collection, name);
     }, this.#context.signal);
   }
 
@@ -153,8 +169,8 @@ export class FolderStore implements CollectionStore {
     return this.#look(toParts(collection), (folder) => readItem(folder, collection, name), { name, field });
   }
 
-  async #write(folder: Folder, name: string, text: string, ifExists: "error" | "replace" = "error"): Promise<void> {
-    await writeFileDurably(folder, { name, bytes: [Buffer.from(text)], ifExists });
+  #readBack(collection: Collection, name: string): Promise<StoredItem> {
+    return afterChange(`"${toItemId(collection, name)}"`, () => this.#readItem(collection, name));
   }
 
   /** The file `displayname` of the vdir layout. */
@@ -167,9 +183,16 @@ export class FolderStore implements CollectionStore {
 
 async function readItem(folder: Folder, collection: Collection, name: string): Promise<StoredItem> {
   const { bytes } = await readWholeFile(folder, name, MAX_ITEM_BYTES);
-  const id = [...toParts(collection), name].join("/");
-  if (!isUtf8(bytes)) throw refuseUnreadable(id);
-  return { id, collection, etag: sha256Hex(bytes), text: bytes.toString("utf8") };
+  return { id: toItemId(collection, name), collection, etag: sha256Hex(bytes), bytes };
+}
+
+function toItemId(collection: Collection, name: string): string {
+  return [...toParts(collection), name].join("/");
+}
+
+function sayWhy(error: unknown): string {
+  if (hasCode(error, "EFBIG")) return `The file is larger than ${MAX_ITEM_BYTES / 1024 / 1024} MB.`;
+  return "The file cannot be opened.";
 }
 
 function toParts({ id }: Collection): readonly string[] {

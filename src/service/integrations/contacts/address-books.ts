@@ -1,4 +1,14 @@
+import type { CollectionKind } from "../collections/collection-store.ts";
 import { createActionDefiner, type PlaceAction } from "../define-action.ts";
+
+/** Address books as collections of files. */
+export const ADDRESS_BOOKS: CollectionKind = {
+  ending: ".vcf",
+  mimetype: "text/vcard; charset=utf-8",
+  app: "The contacts server",
+  accountType: "carddav",
+  first: { id: "personal", name: "personal" },
+};
 
 /** A mail address or a telephone number, and what it is for, such as "home" or "work". */
 export interface GivenWay {

@@ -1,6 +1,14 @@
-import { type ContentBlock, type ContentLine, listLines, makeLine, replaceLines } from "../collections/content-tree.ts";
-import { type ContentParams, readLine, readRawLine, readText, writeLine } from "../collections/content-values.ts";
-import type { ContactChange, GivenAddress, GivenWay } from "./address-books.ts";
+import { type ContentBlock, type ContentLine, listLines } from "../collections/content-tree.ts";
+import {
+  type ContentParams,
+  firstParam,
+  listTexts,
+  readLine,
+  readRank,
+  readRawLine,
+  readText,
+} from "../collections/content-values.ts";
+import type { GivenAddress } from "./address-books.ts";
 
 /** The name of a card as it is shown. */
 export function readName(card: ContentBlock): string {
@@ -19,6 +27,7 @@ export function summariseCard(card: ContentBlock) {
   const phones = readWays(card, "TEL").map(({ value, type }) => ({ number: value, ...type }));
   return {
     name: readName(card),
+    ...readKind(card),
     ...(organization !== "" && { organization }),
     ...(emails.length > 0 && { emails }),
     ...(phones.length > 0 && { phones }),
@@ -29,19 +38,32 @@ export function summariseCard(card: ContentBlock) {
 export function describeCard(card: ContentBlock) {
   const { given, family } = readNameParts(card);
   const texts = { nickname: "NICKNAME", title: "TITLE", note: "NOTE", website: "URL", uid: "UID" };
-  const found = Object.entries(texts).map(([key, name]) => [key, readText(card, name)?.slice(0, 20_000)]);
-  const addresses = listLines(card, "ADR").flatMap(readAddress);
+  const found = Object.entries(texts).map(([key, name]) => ({
+    key,
+    values: listTexts(card, name).map(({ text }) => text.slice(0, 20_000)),
+  }));
+  const further = found.filter(({ values }) => values.length > 1).map(({ key, values }) => [key, values.slice(1, 50)]);
+  const addresses = listLines(card, "ADR").flatMap((line) => readAddress(card, line));
   const birthday = readBirthday(card);
   const categories = listLines(card, "CATEGORIES").flatMap((line) => readLine(line)?.values ?? []);
   return {
     ...(given !== "" && { given_name: given }),
     ...(family !== "" && { family_name: family }),
-    ...Object.fromEntries(found.filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(found.flatMap(({ key, values: [value] }) => (value === undefined ? [] : [[key, value]]))),
+    ...(further.length > 0 && { further: Object.fromEntries(further) }),
     ...(birthday !== undefined && { birthday }),
     ...(addresses.length > 0 && { addresses }),
     ...(categories.length > 0 && { categories }),
     has_photo: listLines(card, "PHOTO").length > 0,
   };
+}
+
+/** What a card is where it is no person (RFC 6350, section 6.1.4), and who is in a group. */
+function readKind(card: ContentBlock): { readonly kind?: string; readonly members?: number } {
+  const kind = (readText(card, "KIND") ?? readText(card, "X-ADDRESSBOOKSERVER-KIND") ?? "").toLowerCase().slice(0, 50);
+  const members = [...listLines(card, "MEMBER"), ...listLines(card, "X-ADDRESSBOOKSERVER-MEMBER")].length;
+  if (kind === "" || kind === "individual") return {};
+  return { kind, ...(kind === "group" && { members }) };
 }
 
 /** Everything of a card that is searched. */
@@ -55,40 +77,58 @@ export function readSearchText(card: ContentBlock): string {
   return [...texts, ...numbers].join(" ");
 }
 
-function readParts(card: ContentBlock, name: string): string[] {
+export function readParts(card: ContentBlock, name: string): string[] {
   const [line] = listLines(card, name);
   const [value] = (line && readLine(line)?.values) ?? [];
   if (value === undefined) return [];
   return typeof value === "string" ? [value] : value.map((part) => (typeof part === "string" ? part : part.join(", ")));
 }
 
-function readNameParts(card: ContentBlock): { family: string; given: string } {
+export function readNameParts(card: ContentBlock): { family: string; given: string } {
   const [family = "", given = ""] = readParts(card, "N");
   return { family: family.trim(), given: given.trim() };
 }
 
-interface Way {
+export interface Way {
   readonly value: string;
   readonly type: { readonly type?: string };
 }
 
-function readWays(card: ContentBlock, name: "EMAIL" | "TEL"): Way[] {
-  return listLines(card, name).flatMap((line) => {
-    const found = readLine(line);
-    const [value] = found?.values ?? [];
-    if (found === undefined || typeof value !== "string" || value.trim() === "") return [];
-    return [{ value: value.trim().replace(/^(?:tel|mailto):/i, ""), type: toType(found.params) }];
+/** Those that can be read, the preferred ones first. */
+export function readWays(card: ContentBlock, name: "EMAIL" | "TEL"): (Way & { readonly line: ContentLine })[] {
+  const found = listLines(card, name).flatMap((line) => {
+    const read = readLine(line);
+    const [value] = read?.values ?? [];
+    if (read === undefined || typeof value !== "string" || value.trim() === "") return [];
+    const way = { value: value.trim().replace(/^(?:tel|mailto):/i, ""), type: toType(card, line, read.params) };
+    return [{ ...way, line, rank: readRank(read.params) }];
   });
+  return found.toSorted((a, b) => a.rank - b.rank);
 }
 
-/** What a line is for; what every such line says is left out. */
-function toType({ type = [] }: ContentParams): { readonly type?: string } {
-  const all = (typeof type === "string" ? [type] : type).flatMap((one) => one.toLowerCase().split(","));
-  const told = all.filter((one) => !["", "internet", "pref", "voice", "x-internet"].includes(one));
-  return told.length === 0 ? {} : { type: told.join(", ") };
+/** What every such line says. */
+export const COMMON_TYPES = ["", "internet", "pref", "voice", "x-internet"];
+
+/** What a line is for, by its types and its label. */
+function toType(card: ContentBlock, line: ContentLine, params: ContentParams): { readonly type?: string } {
+  const told = listTypes(params).filter((one) => !COMMON_TYPES.includes(one));
+  const label = findLabel(card, line);
+  // Apple writes its own labels like this.
+  const text = label && readLine(label)?.values[0];
+  const [, own] = /^_\$!<(.*)>!\$_$/.exec(String(text ?? "")) ?? [];
+  const all = [...new Set([...told, own?.toLowerCase() ?? text ?? ""])].filter((one) => one !== "");
+  return all.length === 0 ? {} : { type: all.join(", ") };
 }
 
-function readAddress(line: ContentLine): (GivenAddress & { readonly type?: string })[] {
+export function listTypes({ type = [] }: ContentParams): string[] {
+  return (typeof type === "string" ? [type] : type).flatMap((one) => one.toLowerCase().split(","));
+}
+
+function findLabel(card: ContentBlock, { group }: ContentLine): ContentLine | undefined {
+  return group === "" ? undefined : listLines(card, "X-ABLABEL").find((line) => line.group === group);
+}
+
+export function readAddress(card: ContentBlock, line: ContentLine): (GivenAddress & { readonly type?: string })[] {
   const found = readLine(line);
   const [value] = found?.values ?? [];
   if (found === undefined || value === undefined) return [];
@@ -97,114 +137,17 @@ function readAddress(line: ContentLine): (GivenAddress & { readonly type?: strin
   );
   const [box, more, street, city, region, postal_code, country] = parts;
   const whole = { street: [street, more, box].filter(Boolean).join(", "), city, region, postal_code, country };
-  return [{ ...Object.fromEntries(Object.entries(whole).filter(([, part]) => part)), ...toType(found.params) }];
-}
-
-function readBirthday(card: ContentBlock): string | undefined {
-  const [line] = listLines(card, "BDAY");
-  const text = line === undefined ? undefined : readRawLine(line)?.value.trim();
-  const [, year, month, day] = /^(\d{4}|-)-?(\d\d)-?(\d\d)(?:T.*)?$/.exec(text ?? "") ?? [];
-  return year === undefined ? text || undefined : `${year}-${month}-${day}`;
-}
-
-/** A new card. */
-export function composeCard(
-  contact: ContactChange & { readonly name: string },
-  uid: string,
-  now: number,
-): ContentBlock {
-  const entries = [makeLine("VERSION:3.0"), makeLine(`UID:${uid}`)];
-  const empty: ContentBlock = { name: "VCARD", entries };
-  // The format wants the parts of a name, too.
-  const parts = contact.given_name || contact.family_name ? {} : { given_name: contact.name };
-  return changeCard(empty, { ...contact, ...parts }, now);
-}
-
-/** A card after a change; lines that it does not concern stay as they are. */
-export function changeCard(card: ContentBlock, change: ContactChange, now: number): ContentBlock {
-  const texts: readonly (readonly [string, string | undefined])[] = [
-    ["FN", change.name],
-    ["NICKNAME", change.nickname],
-    ["TITLE", change.title],
-    ["NOTE", change.note],
-    ["URL", change.website],
+  return [
+    { ...Object.fromEntries(Object.entries(whole).filter(([, part]) => part)), ...toType(card, line, found.params) },
   ];
-  let changed = setNameParts(card, change);
-  for (const [name, text] of texts) if (text !== undefined) changed = setText(changed, name, text);
-  if (change.organization !== undefined) changed = setOrganization(changed, change.organization);
-  if (change.birthday !== undefined)
-    changed = setLines(changed, "BDAY", change.birthday === "" ? [] : [makeLine(`BDAY:${change.birthday}`)]);
-  if (change.emails !== undefined) changed = setWays(changed, "EMAIL", change.emails);
-  if (change.phones !== undefined) changed = setWays(changed, "TEL", change.phones);
-  if (change.addresses !== undefined) changed = setAddresses(changed, change.addresses);
-  const stamp = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
-  return replaceLines(changed, "REV", [makeLine(`REV:${stamp}`)]);
 }
 
-function setText(card: ContentBlock, name: string, text: string): ContentBlock {
-  if (readText(card, name) === text) return card;
-  return setLines(card, name, text === "" ? [] : [writeLine(name, text)]);
-}
-
-/** Other parts of a name, such as a title before it, stay. */
-function setNameParts(card: ContentBlock, { given_name, family_name }: ContactChange): ContentBlock {
-  if (given_name === undefined && family_name === undefined) return card;
-  const [family = "", given = "", ...rest] = readParts(card, "N");
-  const parts = [family_name ?? family, given_name ?? given, ...rest, "", "", ""].slice(0, 5);
-  return setLines(card, "N", [writeLine("N", parts)]);
-}
-
-/** Units of the organization go with it. */
-function setOrganization(card: ContentBlock, text: string): ContentBlock {
-  if (readParts(card, "ORG").filter(Boolean).join(", ") === text) return card;
-  return setLines(card, "ORG", text === "" ? [] : [writeLine("ORG", [text])]);
-}
-
-function setWays(card: ContentBlock, name: "EMAIL" | "TEL", ways: readonly GivenWay[]): ContentBlock {
-  const old = listLines(card, name).map((line) => ({
-    line,
-    way: readWays({ name: "VCARD", entries: [line] }, name)[0],
-  }));
-  const lines = ways.map(({ value, type }) => {
-    // One that was there keeps its line, and so what the line says beside it.
-    const same = old.find(
-      ({ way }) => way?.value === value && (type === undefined || (way.type.type ?? "") === type.toLowerCase()),
-    );
-    return same?.line ?? writeLine(name, value, toParams(type));
-  });
-  return setLines(card, name, lines);
-}
-
-function setAddresses(card: ContentBlock, addresses: readonly GivenAddress[]): ContentBlock {
-  const old = listLines(card, "ADR").map((line) => ({
-    line,
-    known: JSON.stringify(sortFields(readAddress(line)[0] ?? {})),
-  }));
-  const lines = addresses.map((address) => {
-    const same = old.find(({ known }) => known === JSON.stringify(sortFields(address)));
-    const { street = "", city = "", region = "", postal_code = "", country = "", type } = address;
-    const parts = ["", "", street, city, region, postal_code, country];
-    return same?.line ?? writeLine("ADR", parts, toParams(type));
-  });
-  return setLines(card, "ADR", lines);
-}
-
-function sortFields(address: GivenAddress): [string, unknown][] {
-  return Object.entries(address)
-    .filter(([, value]) => value !== undefined && value !== "")
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function toParams(type: string | undefined): ContentParams {
-  return type === undefined || type === "" ? {} : { type: type.toUpperCase() };
-}
-
-/** The lines of a name, and no label of one that is gone. */
-function setLines(card: ContentBlock, name: string, lines: readonly ContentLine[]): ContentBlock {
-  const gone = listLines(card, name).filter((line) => line.group !== "" && !lines.includes(line));
-  const groups = new Set(gone.map(({ group }) => group));
-  const changed = replaceLines(card, name, lines);
-  const isLabel = (entry: ContentLine | ContentBlock) =>
-    "raw" in entry && entry.name === "X-ABLABEL" && groups.has(entry.group);
-  return { ...changed, entries: changed.entries.filter((entry) => !isLabel(entry)) };
+export function readBirthday(card: ContentBlock): string | undefined {
+  const [line] = listLines(card, "BDAY");
+  const raw = line && readRawLine(line);
+  const text = raw?.value.trim();
+  const [, given, month, day] = /^(\d{4}|-)-?(\d\d)-?(\d\d)(?:T.*)?$/.exec(text ?? "") ?? [];
+  if (given === undefined) return text || undefined;
+  const isOmitted = given === firstParam(raw?.params ?? {}, "x-apple-omit-year");
+  return `${isOmitted ? "-" : given}-${month}-${day}`;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { refuseValue } from "../../service-error.ts";
+import { anyEmptied, deletesWhen, judgeReplacing } from "../raised-levels.ts";
 import { defineContactsAction } from "./address-books.ts";
 
 const line = (most: number) =>
@@ -149,6 +150,7 @@ export const updateContact = defineContactsAction({
   description:
     "Changes a contact. What is not named stays, also the photo and what this service does not know. An empty text or list is taken away.",
   level: "write",
+  raises: [deletesWhen("empties fields of the contact", anyEmptied(...Object.keys(fields)))],
   scopes: ["contacts.write"],
   arguments: z.strictObject({
     contact_id: contactId,
@@ -164,6 +166,9 @@ export const updateContact = defineContactsAction({
     },
   ],
   askBefore: ["Which contact is changed, and to what?"],
+  async judge({ contact_id, name: _name, new_name: name, ...wanted }, books) {
+    return judgeReplacing(await books.read(contact_id), { name, ...wanted });
+  },
   async run({ contact_id, name, new_name, ...given }, books) {
     const change = { ...toChange(given), name: new_name };
     if (Object.values(change).every((one) => one === undefined))

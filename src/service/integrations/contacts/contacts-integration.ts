@@ -1,21 +1,11 @@
 import type { AllowedHosts } from "../../fetch/address-rules.ts";
-import type { CollectionKind } from "../collections/collection-store.ts";
 import { createStoreFields } from "../collections/dav-settings.ts";
 import { createStores } from "../collections/open-stores.ts";
 import type { Integration } from "../integration.ts";
-import type { OpenAddressBooks } from "./address-books.ts";
+import { ADDRESS_BOOKS, type OpenAddressBooks } from "./address-books.ts";
 import { createContact, deleteContact, readContact, searchContacts, updateContact } from "./contact-actions.ts";
 
 const actions = [searchContacts, readContact, createContact, updateContact, deleteContact];
-
-/** Address books as collections of files. */
-const ADDRESS_BOOKS: CollectionKind = {
-  ending: ".vcf",
-  mimetype: "text/vcard; charset=utf-8",
-  app: "The contacts server",
-  accountType: "carddav",
-  first: { id: "personal", name: "personal" },
-};
 
 /**
  * Contacts: folders of vCard files (setting `folder`, an absolute path), or an account on a CardDAV server (`server`, with

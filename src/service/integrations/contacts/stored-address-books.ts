@@ -1,17 +1,30 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as takeBreath } from "node:timers/promises";
-import { foldText, toSearchWords } from "../../../base/text.ts";
+import { foldText, toOneLine, toSearchWords } from "../../../base/text.ts";
 import { refuseMissing, refuseValue } from "../../service-error.ts";
 import { chooseCollection, findCollection } from "../collections/choose-collection.ts";
-import { type CollectionStore, refuseUnreadable, type StoredItem } from "../collections/collection-store.ts";
-import { type ContentBlock, parseContent, writeContent } from "../collections/content-tree.ts";
-import { readText } from "../collections/content-values.ts";
+import {
+  type CollectionStore,
+  refuseDamaged,
+  refuseUnreadable,
+  type StoredItem,
+  splitItemId,
+} from "../collections/collection-store.ts";
+import {
+  type ContentBlock,
+  type ContentFile,
+  listBlocks,
+  markBlock,
+  parseContent,
+  replaceBlock,
+  writeContent,
+} from "../collections/content-tree.ts";
+import { listGuesses, readText } from "../collections/content-values.ts";
 import type { ActionContext } from "../integration.ts";
-import type { AddressBooks, ContactChange, ContactTarget } from "./address-books.ts";
-import { changeCard, composeCard, describeCard, readName, readSearchText, summariseCard } from "./card-text.ts";
-
-/** Character between the id of an item and the mark of one of its cards, where it has several. */
-const CARD_MARK = "#";
+import { type NotShown, sayNotShown } from "../not-shown.ts";
+import { ADDRESS_BOOKS, type AddressBooks, type ContactChange, type ContactTarget } from "./address-books.ts";
+import { describeCard, readName, readSearchText, summariseCard } from "./card-text.ts";
+import { changeCard, composeCard } from "./change-card.ts";
 
 /** Files that are read before others get their turn. */
 const FILES_AT_ONCE = 50;
@@ -19,8 +32,10 @@ const FILES_AT_ONCE = 50;
 /** One card in an item. */
 interface Found {
   readonly item: StoredItem;
-  readonly roots: readonly ContentBlock[];
+  readonly file: ContentFile;
   readonly card: ContentBlock;
+  /** Names it in its file where that has several, and stays the same while the file does. */
+  readonly mark: string | undefined;
 }
 
 /** Address books that are collections of files. */
@@ -38,13 +53,14 @@ export class StoredAddressBooks implements AddressBooks {
     const books = addressBook === undefined ? all : [findCollection(all, addressBook, "address book")];
     const words = toSearchWords(query);
     const { items, left } = await this.#store.read(books, {});
-    let unread = left;
+    const notShown = [...left];
     const hits: { found: Found; name: string; points: number }[] = [];
     for (const [index, item] of items.entries()) {
       if (index % FILES_AT_ONCE === 0) await takeBreath();
       this.#context.signal.throwIfAborted();
       const cards = tryParse(item);
-      if (cards.length === 0) unread += 1;
+      notShown.push(...listOddities(cards));
+      if (cards.length === 0) notShown.push({ where: item.id, why: "It is no vCard file that can be read." });
       for (const found of cards) {
         const name = readName(found.card);
         const points = scoreCard(found.card, name, words);
@@ -60,13 +76,14 @@ export class StoredAddressBooks implements AddressBooks {
       contacts: shown.map(({ found }) => summarise(found)),
       total: hits.length,
       ...(end < hits.length && { next_offset: end }),
-      ...(unread > 0 && { note: `${unread} file(s) could not be read, so that contacts may be missing.` }),
+      ...sayNotShown(notShown),
     };
   }
 
   async read(contactId: string) {
-    const found = await this.#find(contactId);
-    return { ...summarise(found), ...describeCard(found.card) };
+    const [found, ...others] = await this.#find(contactId);
+    const more = others.map((one) => ({ where: toId(one), why: "It is in the same file." }));
+    return { ...summarise(found), ...describeCard(found.card), ...sayNotShown([...listOddities([found]), ...more]) };
   }
 
   async create(contact: ContactChange & { readonly name: string }, addressBook: string | undefined) {
@@ -76,38 +93,55 @@ export class StoredAddressBooks implements AddressBooks {
     });
     const uid = randomUUID();
     const card = composeCard(contact, uid, this.#context.now());
-    const item = await this.#store.create(book, { name: uid, text: writeContent([card]) });
-    return this.#show(item, card);
+    const item = await this.#store.create(book, {
+      name: uid,
+      bytes: writeContent({ entries: [card] }),
+    });
+    return this.#show(item, 0);
   }
 
   async change(target: ContactTarget, change: ContactChange) {
-    const { item, roots, card } = await this.#choose(target);
+    const { item, file, card } = await this.#choose(target);
+    const index = listBlocks(file, "VCARD").indexOf(card);
     const changed = changeCard(card, change, this.#context.now());
-    const text = writeContent(roots.map((one) => (one === card ? changed : one)));
-    return this.#show(await this.#store.replace(item, text), changed);
+    if (changed === card) return this.#show(item, index);
+    const bytes = writeContent(replaceBlock(file, card, [changed]));
+    return this.#show(await this.#store.replace(item, bytes), index);
   }
 
   async remove(target: ContactTarget) {
     const found = await this.#choose(target);
-    const { item, roots, card } = found;
-    const left = roots.filter((one) => one !== card);
-    const trashedTo = left.length === 0 ? await this.#store.remove(item) : undefined;
-    if (left.length > 0) await this.#store.replace(item, writeContent(left));
+    const { item, file, card } = found;
+    const left = replaceBlock(file, card, []);
+    const isEmpty = left.entries.every((entry) => "raw" in entry);
+    const trashedTo = isEmpty ? await this.#store.remove(item) : undefined;
+    if (!isEmpty) await this.#store.replace(item, writeContent(left));
     return { ...summarise(found), deleted: true, ...(trashedTo !== undefined && { trashed_to: trashedTo }) };
   }
 
-  async #find(contactId: string): Promise<Found> {
-    const mark = contactId.indexOf(CARD_MARK);
-    const item = await this.#store.find(mark < 0 ? contactId : contactId.slice(0, mark), "contact_id");
+  /** The contact with an id, and others that it may mean. `name` chooses among those of a file that is named alone. */
+  async #find(contactId: string, name?: string): Promise<[Found, ...Found[]]> {
+    const { itemId, mark } = splitItemId(contactId, ADDRESS_BOOKS);
+    const item = await this.#store.find(itemId, "contact_id");
     const cards = tryParse(item);
-    const wanted = cards.find((one) => toId(one) === contactId) ?? (mark < 0 ? cards[0] : undefined);
-    if (wanted !== undefined) return wanted;
     if (cards.length === 0) throw refuseUnreadable(item.id);
-    throw refuseMissing(`There is no contact "${contactId}".`, "Look it up with search.");
+    const named = cards.filter((one) => mark === undefined || one.mark === mark);
+    const all = named.length > 0 ? named : cards.filter(({ card }) => readText(card, "UID") === mark);
+    const meant = all.filter(({ card }) => name === undefined || flatten(readName(card)) === flatten(name));
+    const [first, ...others] = all.length > 1 && meant.length > 0 ? meant : all;
+    if (first === undefined) throw refuseMissing(`There is no contact "${contactId}".`, "Look it up with search.");
+    return [first, ...others];
   }
 
   async #choose({ contactId, name }: ContactTarget): Promise<Found> {
-    const found = await this.#find(contactId);
+    const [found, ...others] = await this.#find(contactId, name);
+    if (others.length > 0)
+      throw refuseValue(
+        "contact_id",
+        `names ${others.length + 1} contacts.`,
+        `Take contact_id as search shows it: ${[found, ...others].slice(0, 5).map(toId).join(", ")}.`,
+      );
+    if (found.card.end === "") throw refuseDamaged("contact_id");
     const present = flatten(readName(found.card));
     if (present === flatten(name)) return found;
     throw refuseValue(
@@ -117,11 +151,9 @@ export class StoredAddressBooks implements AddressBooks {
     );
   }
 
-  /** A contact as it is after a change: the one of its UID where the file has several. */
-  #show(item: StoredItem, written: ContentBlock) {
-    const cards = tryParse(item);
-    const uid = readText(written, "UID");
-    const found = cards.find(({ card }) => uid !== undefined && readText(card, "UID") === uid) ?? cards[0];
+  /** A contact as it is after a change, by its place in the file. */
+  #show(item: StoredItem, index: number) {
+    const found = tryParse(item)[index];
     if (found === undefined) throw refuseUnreadable(item.id);
     return { ...summarise(found), ...describeCard(found.card) };
   }
@@ -129,16 +161,31 @@ export class StoredAddressBooks implements AddressBooks {
 
 function tryParse(item: StoredItem): Found[] {
   try {
-    const roots = parseContent(item.text);
-    return roots.filter(({ name }) => name === "VCARD").map((card) => ({ item, roots, card }));
+    const file = parseContent(item.bytes);
+    const cards = listBlocks(file, "VCARD");
+    const uids = Map.groupBy(cards, (card) => readText(card, "UID") ?? "");
+    const used = new Set<string>();
+    return cards.map((card) => {
+      const uid = readText(card, "UID") ?? "";
+      let mark = uid !== "" && uids.get(uid)?.length === 1 ? uid : markBlock(card);
+      while (used.has(mark)) mark += "-";
+      used.add(mark);
+      return { item, file, card, mark: cards.length > 1 ? mark : undefined };
+    });
   } catch {
     return [];
   }
 }
 
-function toId({ item, roots, card }: Found): string {
-  if (roots.length === 1) return item.id;
-  return `${item.id}${CARD_MARK}${readText(card, "UID") ?? roots.indexOf(card) + 1}`;
+function toId({ item, mark }: Found): string {
+  return mark === undefined ? item.id : `${item.id}#${mark}`;
+}
+
+/** What of cards is not shown, or guessed. */
+function listOddities(cards: readonly Found[]): NotShown[] {
+  const [first] = cards;
+  const ofFile = (first?.file.oddities ?? []).map((why) => ({ where: first?.item.id ?? "", why }));
+  return [...ofFile, ...cards.flatMap((one) => listGuesses(one.card).map((why) => ({ where: toId(one), why })))];
 }
 
 function summarise(found: Found) {
@@ -158,5 +205,5 @@ function scoreCard(card: ContentBlock, name: string, words: readonly string[]): 
 }
 
 function flatten(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim().slice(0, 500);
+  return toOneLine(text).slice(0, 500);
 }

@@ -4,7 +4,15 @@ import { parseEntryName, parseEntryPath, parseFolderPath } from "../../files/fol
 import { TRASH_FOLDER } from "../../files/write-file.ts";
 import { refuseValue } from "../../service-error.ts";
 import { describeFile } from "../define-action.ts";
+import { filePutAwaySchema, isFilePutAway } from "../put-away.ts";
+import { deletesWhen, given } from "../raised-levels.ts";
 import { defineDriveAction, isUnfinished, toText } from "./drive.ts";
+
+const PUTS_AWAY = "moves it to where it is hidden or thrown away";
+const REPLACES = deletesWhen(
+  "replaces the file of that name, if there is one",
+  given("if_exists", { const: "replace" }),
+);
 
 /** `drive_create_folder`. */
 export const createFolder = defineDriveAction({
@@ -33,6 +41,7 @@ export const moveFile = defineDriveAction({
   description:
     "Moves or renames a file or folder inside the drive. Missing folders are created. Also brings things back from .trash.",
   level: "write",
+  raises: [REPLACES, deletesWhen(PUTS_AWAY, given("destination", filePutAwaySchema))],
   scopes: ["drive.write"],
   arguments: z.strictObject({
     path: z.string().min(1).describe("What to move, relative to the drive."),
@@ -46,6 +55,9 @@ export const moveFile = defineDriveAction({
   }),
   examples: [{ path: "march.pdf", destination: "Archive/2025/march.pdf" }],
   askBefore: ["What is moved, and where to?"],
+  async judge({ destination }) {
+    return isFilePutAway(destination) ? { level: "delete", says: PUTS_AWAY } : undefined;
+  },
   async run({ path, destination, if_exists }, drive) {
     const source = { ...parseEntryPath(path, "path"), field: "path" };
     const target = { ...parseEntryPath(destination, "destination"), field: "destination" };
@@ -91,6 +103,7 @@ export const uploadFile = defineDriveAction({
   description:
     'Saves a file to the drive. Missing folders are created. Nothing is overwritten unless if_exists is "replace". The file is on the disk when the call returns.',
   level: "write",
+  raises: [REPLACES],
   scopes: ["drive.write"],
   arguments: z.strictObject({
     file: describeFile("The file to save."),

@@ -1,13 +1,17 @@
-import { type IfExists, UNFINISHED_PREFIX } from "../../files/write-file.ts";
+import { UNFINISHED_PREFIX } from "../../files/folder.ts";
+import { type IfExists, takeFreeName } from "../../files/write-file.ts";
 import { refuseValue, ServiceError } from "../../service-error.ts";
 import { type FolderEntry, refuseEntry } from "../connection-folder.ts";
 import { createActionDefiner, type PlaceAction } from "../define-action.ts";
 import type { HeldFile } from "../integration.ts";
+import type { NotShown } from "../not-shown.ts";
 
 /** A folder of a drive, and the argument that named it. */
 export interface FolderPath {
   readonly parts: readonly string[];
   readonly field: string;
+  /** Where a list says what it leaves out. */
+  readonly notShown?: NotShown[];
 }
 
 /** A file or folder of a drive, and the argument that named it. */
@@ -89,6 +93,21 @@ export function refuseTaken(path: EntryPath): ServiceError {
   return refuseValue(path.field, `is taken: "${toText(path)}" exists.`, hint);
 }
 
+/** Lets `take` have the name of `path`, or numbered ones where it may be another, until one was free; returns that name. */
+export async function takeName(
+  path: EntryPath,
+  mayRename: boolean,
+  take: (name: string) => Promise<boolean>,
+): Promise<string> {
+  const attempt = async (name: string) => {
+    if (await take(name)) return;
+    throw mayRename ? Object.assign(new Error("taken"), { code: "EEXIST" }) : refuseTaken(path);
+  };
+  if (mayRename) return takeFreeName(path.name, attempt);
+  await attempt(path.name);
+  return path.name;
+}
+
 /** 409 `conflict`: somebody else changed the file that was to be replaced, after it was looked at. Nothing was done. */
 export function refuseChanged(path: EntryPath): ServiceError {
   const message = `"${toText(path)}" was changed by somebody else at this moment, and not replaced.`;
@@ -99,7 +118,7 @@ export function refuseChanged(path: EntryPath): ServiceError {
 export async function* walkFolders({ list }: Pick<Drive, "list">, start: FolderPath): AsyncGenerator<FolderEntry> {
   const open: (readonly string[])[] = [start.parts];
   for (let parts = open.shift(); parts !== undefined; parts = open.shift()) {
-    for await (const entry of list({ parts, field: start.field })) {
+    for await (const entry of list({ ...start, parts })) {
       if (isHidden(entry.name)) continue;
       yield entry;
       if (entry.type === "folder") open.push([...parts, entry.name]);

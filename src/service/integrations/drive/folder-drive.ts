@@ -1,7 +1,9 @@
-import { type FileHandle, lstat, readdir, rename } from "node:fs/promises";
-import { type Folder, withFile } from "../../files/folder.ts";
+import { type FileHandle, lstat, readdir } from "node:fs/promises";
+import { renameFile } from "../../../base/disk.ts";
+import { hasCode } from "../../../base/error-code.ts";
+import { checkEnding, explainName, type Folder, withFile } from "../../files/folder.ts";
 import { lendPieces } from "../../files/lend-pieces.ts";
-import { giveName, type IfExists } from "../../files/write-file.ts";
+import { giveName, type IfExists, type Keep } from "../../files/write-file.ts";
 import { describeEntry, type FolderEntry, localFolder, lookAtEntry, saveFile } from "../connection-folder.ts";
 import type { ActionContext, HeldFile } from "../integration.ts";
 import {
@@ -16,6 +18,7 @@ import {
 } from "./drive.ts";
 
 const PIECE_BYTES = 256 * 1024;
+const LEFT_OUT = "It is a link, or neither a file nor a folder, or its name is not in UTF-8, and is left out.";
 
 /** The drive that is a folder of this machine. */
 export class FolderDrive implements Drive {
@@ -26,12 +29,13 @@ export class FolderDrive implements Drive {
     this.#context = context;
   }
 
-  async *list({ parts, field }: FolderPath): AsyncGenerator<FolderEntry> {
+  async *list({ parts, field, notShown }: FolderPath): AsyncGenerator<FolderEntry> {
     yield* await localFolder.open(this.#context.connection, { parts, field }, async (folder) => {
       const entries: FolderEntry[] = [];
       for (const name of await readdir(folder.self)) {
         const entry = await lookAtEntry(folder, parts, name);
         if (entry !== undefined) entries.push(entry);
+        else notShown?.push({ where: [...parts, name].join("/"), why: LEFT_OUT });
       }
       return entries;
     });
@@ -56,7 +60,7 @@ export class FolderDrive implements Drive {
     const { parents, name, field } = path;
     return this.#open(path, true, async (folder) => {
       const bytes = ifExists === "replace" ? readUnchanged(held, folder, path) : readHeld(held);
-      const file = { name, bytes, ifExists, signal: this.#context.signal };
+      const file = { name, bytes, ifExists, keep: this.#keeps(path), signal: this.#context.signal };
       const hint = 'Set if_exists to "rename" or "replace", or choose another name.';
       const written = await saveFile(folder, parents, file, { field, hint });
       const entry = await lookAtEntry(folder, parents, written.name);
@@ -78,9 +82,11 @@ export class FolderDrive implements Drive {
     return this.#open(source, false, async (from) => {
       await lstat(from.at(source.name));
       return this.#open(target, true, async (to) => {
-        const name = await move(from.at(source.name), to, target.name, ifExists);
-        await to.sync();
-        await from.sync();
+        const isInside = [...source.parents, source.name].every((part, index) => part === target.parents[index]);
+        const how = { ifExists, keep: this.#keeps(target), isInside };
+        const name = await move(from.at(source.name), to, target.name, how);
+        await to.flush();
+        await from.flush();
         const { parents } = target;
         return { path: toText({ parents, name }), name, type: "file", ...(await lookAtEntry(to, parents, name)) };
       });
@@ -90,6 +96,12 @@ export class FolderDrive implements Drive {
   trash({ parents, name, field }: EntryPath): Promise<string> {
     const { connection, now } = this.#context;
     return localFolder.trash(connection, { parts: parents, field, name }, now());
+  }
+
+  /** A file that is replaced is found in the trash, like one that is deleted. */
+  #keeps({ parents, name, field }: EntryPath): Keep {
+    const { connection, now } = this.#context;
+    return () => localFolder.keep(connection, { parts: parents, field, name }, now());
   }
 
   /** Opens the folder that an entry is in. */
@@ -125,13 +137,23 @@ async function* readPieces(handle: FileHandle, from: number, length: number): As
   }
 }
 
-async function move(from: string, to: Folder, name: string, ifExists: IfExists): Promise<string> {
+/** `isInside` says that the folder `to` is in what is moved. */
+async function move(
+  from: string,
+  to: Folder,
+  name: string,
+  how: Parameters<typeof giveName>[3] & { readonly isInside: boolean },
+): Promise<string> {
   const source = await lstat(from);
   if (source.isSymbolicLink()) throw Object.assign(new Error("is a link"), { code: "ELOOP" });
-  if (!source.isDirectory()) return giveName(from, to, name, ifExists);
+  if (!source.isDirectory()) return giveName(from, to, name, how);
   // A folder cannot be linked, and renaming over an empty folder would swallow it.
   const taken = await lstat(to.at(name)).catch(() => undefined);
   if (taken !== undefined) throw Object.assign(new Error("taken"), { code: "EEXIST" });
-  await rename(from, to.at(name));
+  await checkEnding(to, name);
+  await renameFile(from, to.at(name)).catch(async (error: unknown) => {
+    const isInside = how.isInside && hasCode(error, "EINVAL");
+    throw isInside ? Object.assign(new Error("is inside itself"), { code: "INSIDE" }) : await explainName(error, from);
+  });
   return name;
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { foldText, toSearchWords } from "../../../base/text.ts";
 import { parseFolderPath } from "../../files/folder.ts";
 import type { FolderEntry } from "../connection-folder.ts";
+import { type NotShown, sayNotShown } from "../not-shown.ts";
 import { defineDriveAction, isHidden, isUnfinished } from "./drive.ts";
 
 /** Bounds memory and time: a hundred pages of a bucket, some seconds on a slow disk. */
@@ -34,7 +35,8 @@ export const listFiles = defineDriveAction({
     const parts = parseFolderPath(folder, "folder");
     const all: FolderEntry[] = [];
     let isComplete = true;
-    for await (const entry of drive.list({ parts, field: "folder" })) {
+    const notShown: NotShown[] = [];
+    for await (const entry of drive.list({ parts, field: "folder", notShown })) {
       if (isUnfinished(entry.name) || (isHidden(entry.name) && !include_hidden)) continue;
       isComplete = all.push(entry) < MAX_LISTED;
       if (!isComplete) break;
@@ -48,6 +50,7 @@ export const listFiles = defineDriveAction({
       total: all.length,
       ...(end < all.length ? { next_offset: end } : {}),
       ...(isComplete ? {} : { incomplete: `The folder has more than ${MAX_LISTED} entries; some are not listed.` }),
+      ...sayNotShown(notShown),
     };
   },
 });
@@ -79,7 +82,8 @@ export const searchFiles = defineDriveAction({
       words.every((word) => foldText(entry.path).includes(word));
     const found: FolderEntry[] = [];
     let visited = 0;
-    for await (const entry of drive.walk({ parts: parseFolderPath(folder, "folder"), field: "folder" })) {
+    const notShown: NotShown[] = [];
+    for await (const entry of drive.walk({ parts: parseFolderPath(folder, "folder"), field: "folder", notShown })) {
       signal.throwIfAborted();
       visited += 1;
       if (visited > MAX_VISITED) break;
@@ -93,6 +97,7 @@ export const searchFiles = defineDriveAction({
       ...(visited <= MAX_VISITED
         ? {}
         : { incomplete: `Only the first ${MAX_VISITED} entries were searched; name a folder to search the rest.` }),
+      ...sayNotShown(notShown),
     };
   },
 });

@@ -4,7 +4,9 @@ import { sha256Hex } from "../../../base/hash.ts";
 import { MAX_FILE_BYTES } from "../../../wire/constants.ts";
 import { parseEntryPath } from "../../files/folder.ts";
 import { looksLikeText, sniffMimetype } from "../../files/sniff-mimetype.ts";
+import type { OldCharset } from "../decode-text.ts";
 import type { ActionContext } from "../integration.ts";
+import { sayNotShown } from "../not-shown.ts";
 import { type Drive, type DriveFile, defineDriveAction } from "./drive.ts";
 
 const HEAD_BYTES = 64 * 1024;
@@ -48,17 +50,32 @@ async function hashFile(file: OpenedFile, { maxHashed }: Drive, signal: AbortSig
   return { sha256: sha256.digest("hex") };
 }
 
+/** Undefined for what is no text. */
+async function readCharset(head: Uint8Array): Promise<"utf-8" | OldCharset | undefined> {
+  return (await looksLikeText(head)) ? "utf-8" : (await import("../decode-text.ts")).findCharset(head);
+}
+
 async function readText(
   file: OpenedFile,
-  { offset, maxBytes }: { readonly offset: number; readonly maxBytes: number },
+  {
+    offset,
+    maxBytes,
+    charset,
+  }: { readonly offset: number; readonly maxBytes: number; readonly charset: "utf-8" | OldCharset },
 ) {
   const { size } = file.entry;
   const length = Math.min(maxBytes, Math.max(size - offset, 0));
   const isRead = offset + length <= file.head.length;
   const bytes = isRead ? Buffer.from(file.head.subarray(offset, offset + length)) : await gather(file, offset, length);
   const isEnd = offset + bytes.length >= size;
-  const { text, used } = trimToCharacters(bytes, isEnd);
-  return { text, ...(isEnd ? {} : { next_offset: offset + used }) };
+  if (charset === "utf-8") {
+    const { text, used } = trimToCharacters(bytes, isEnd);
+    return { text, ...(isEnd ? {} : { next_offset: offset + used }) };
+  }
+  const { decodePiece, GUESSED } = await import("../decode-text.ts");
+  const { text, used } = decodePiece(bytes, { charset, isEnd });
+  const why = charset === "windows-1252" ? [{ where: file.entry.path, why: GUESSED }] : [];
+  return { text, ...(isEnd ? {} : { next_offset: offset + used }), ...sayNotShown(why) };
 }
 
 async function keep(file: OpenedFile, mimetype: string, drive: Drive, { keepFile, signal }: ActionContext) {
@@ -100,10 +117,10 @@ export const readFile = defineDriveAction({
       const file = { ...closed, head: await gather(closed, 0, Math.min(HEAD_BYTES, entry.size)) };
       const mimetype = await sniffMimetype(file.head, entry.name);
       const facts = { ...entry, mimetype };
-      if (as_file || !(await looksLikeText(file.head)))
-        return { ...facts, ...(await keep(file, mimetype, drive, context)) };
+      const charset = as_file ? undefined : await readCharset(file.head);
+      if (charset === undefined) return { ...facts, ...(await keep(file, mimetype, drive, context)) };
       const hashed = await hashFile(file, drive, context.signal);
-      return { ...facts, ...hashed, ...(await readText(file, { offset, maxBytes: max_bytes })) };
+      return { ...facts, ...hashed, ...(await readText(file, { offset, maxBytes: max_bytes, charset })) };
     });
   },
 });

@@ -21,6 +21,7 @@ const REFRESH_MS = 25_000;
 /** Entries of one feed that are kept: those a feed no longer shows, too. */
 const MAX_KEPT = 500;
 const MAX_KEPT_CHARS = 8_000_000;
+const TOO_LONG = "Its entries are too long to be kept all: the last ones are left out.";
 
 /** The usual hints are about files. */
 const HINTS = {
@@ -147,7 +148,8 @@ class ShelvedReader implements FeedReader {
     }
     const gone = [...known.values()].filter(({ id }) => !entries.has(id));
     const kept = limitEntries([...entries.values(), ...gone]);
-    return { stored: { checkedAt: now, ...version, site: parsed.site, entries: kept }, title: parsed.title };
+    const notes = kept.length < entries.size ? [...parsed.notes, TOO_LONG] : parsed.notes;
+    return { stored: { checkedAt: now, ...version, site: parsed.site, notes, entries: kept }, title: parsed.title };
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { z } from "zod";
-import { hasCode } from "../../../base/disk.ts";
+import { hasCode } from "../../../base/error-code.ts";
 import { sha256Hex } from "../../../base/hash.ts";
 import { parseJson } from "../../../base/json.ts";
 import { type Folder, readWholeFile } from "../../files/folder.ts";
@@ -34,6 +34,7 @@ const entrySchema = z.object({
   published: optional,
   /** When it was seen first, ISO 8601. */
   found: z.string(),
+  enclosures: z.array(z.string()).readonly().optional(),
   text: z.string(),
 });
 const storedSchema = z.object({
@@ -44,6 +45,8 @@ const storedSchema = z.object({
   site: optional,
   /** Why it could not be read then. */
   problem: optional,
+  /** What was left out or guessed then. */
+  notes: z.array(z.string()).readonly().optional(),
   entries: z.array(entrySchema),
 });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { cutSnippet, foldText, shortenText, toSearchWords } from "../../../base/text.ts";
 import { refuseMissing } from "../../service-error.ts";
+import { sayNotShown } from "../not-shown.ts";
 import type { Entry, Feed } from "./feed-shelf.ts";
 import { defineFeedsAction, type FeedWithEntries } from "./feeds.ts";
 
@@ -115,7 +116,7 @@ function collect(feeds: readonly FeedWithEntries[]): Found[] {
 }
 
 function describe({ feed, entry }: Found, excerpt?: string) {
-  const { id, title, url, author, published, found } = entry;
+  const { id, title, url, author, published, found, enclosures = [] } = entry;
   return {
     entry_id: id,
     feed_id: feed.id,
@@ -125,6 +126,7 @@ function describe({ feed, entry }: Found, excerpt?: string) {
     author,
     published: published ?? null,
     found,
+    ...(enclosures.length === 0 ? {} : { enclosures }),
     excerpt,
   };
 }
@@ -133,7 +135,8 @@ function describeProblems(feeds: readonly FeedWithEntries[]) {
   const problems = feeds.flatMap(({ feed, stored }) =>
     stored?.problem === undefined ? [] : [{ feed_id: feed.id, feed: feed.title, problem: stored.problem }],
   );
-  return problems.length === 0 ? {} : { problems };
+  const notes = feeds.flatMap(({ feed, stored }) => (stored?.notes ?? []).map((why) => ({ where: feed.title, why })));
+  return { ...(problems.length === 0 ? {} : { problems }), ...sayNotShown(notes) };
 }
 
 function toLine(text: string): string {

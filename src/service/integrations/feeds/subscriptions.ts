@@ -25,7 +25,7 @@ export const unsubscribe = defineFeedsAction({
   id: "unsubscribe",
   title: "Unsubscribe from a feed",
   description: "Ends the subscription to a feed. Its entries are forgotten; a human finds the subscription in .trash.",
-  level: "write",
+  level: "delete",
   scopes: ["feeds.write"],
   arguments: z.strictObject({
     feed_id: z.string().min(1).describe("feed_id of an answer of list_feeds."),

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { toOneLine } from "../../../base/text.ts";
 import { refuseValue } from "../../service-error.ts";
+import { putAwaySchema } from "../put-away.ts";
+import { deletesWhen, given, MASS, mass } from "../raised-levels.ts";
 import { defineMailAction, MAIL_MARKS, type MailBox, type MailPlace } from "./mail-box.ts";
 
 /** Answers cut a subject before that. */
@@ -19,6 +21,9 @@ const subjects = z
   .describe(
     "Subject of each message, in the same order, as an earlier answer has it. It tells a human which messages.",
   );
+
+const MANY = deletesWhen(`changes more than ${MASS} messages at once`, mass("message_ids"));
+const PUTS_AWAY = "moves messages to where they are thrown away or hidden";
 
 /** The messages, once their subjects are those the approver saw. Throws ServiceError 400 naming `subjects`. */
 async function findMeant(
@@ -54,6 +59,7 @@ export const markMessage = defineMailAction({
   title: "Mark messages",
   description: "Marks messages as read, unread, flagged or not flagged.",
   level: "write",
+  raises: [MANY],
   idempotent: true,
   scopes: ["mail.modify"],
   arguments: z.strictObject({ message_ids: messageIds, as: z.enum(MAIL_MARKS).describe("The new state.") }),
@@ -72,6 +78,7 @@ export const moveMessage = defineMailAction({
   description:
     "Moves messages to another folder of the mailbox, for example Archive. Also brings messages back from Trash. Use the message_id values of the answer from then on.",
   level: "write",
+  raises: [deletesWhen(PUTS_AWAY, given("folder", putAwaySchema)), MANY],
   idempotent: true,
   scopes: ["mail.modify"],
   arguments: z.strictObject({
@@ -86,6 +93,9 @@ export const moveMessage = defineMailAction({
   }),
   examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"], subjects: ["Invoice 12"], folder: "Archive" }],
   askBefore: ["Which messages are moved, and where to?"],
+  async judge({ folder }, box) {
+    return (await box.isPutAway(folder)) ? { level: "delete", says: PUTS_AWAY } : undefined;
+  },
   async run({ folder, create_folder, ...meant }, box) {
     const target = await box.findFolder(folder, { mayBeMade: create_folder });
     const moved = await box.move(await findMeant(box, meant), target);

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../service-error.ts";
 import { createActionDefiner, type PlaceAction } from "../define-action.ts";
+import type { NotShown } from "../not-shown.ts";
 import type { Draft } from "./compose-message.ts";
 import type { MailMessage, MessagePart, ParsedMail } from "./mail-message.ts";
 import type { MailQuery } from "./mail-query.ts";
@@ -38,6 +39,15 @@ export interface FoundMessages {
   readonly more: boolean;
   /** A note to the caller, for example that only the newest messages were looked at. */
   readonly note?: string | undefined;
+  /** Messages that could not be read, or not as far as the search went. */
+  readonly notShown: readonly NotShown[];
+}
+
+/** A folder in a list. */
+export interface MailFolder {
+  readonly name: string;
+  readonly messages: number;
+  readonly unread: number;
 }
 
 /** Where and how much to search. */
@@ -71,12 +81,14 @@ export interface SentMail {
  * ServiceError for failures it can name.
  */
 export interface MailBox {
-  listFolders(): Promise<{ readonly name: string; readonly messages: number; readonly unread: number }[]>;
+  listFolders(): Promise<{ readonly folders: readonly MailFolder[]; readonly notShown: readonly NotShown[] }>;
   /**
    * The mailbox's own name of a folder, e.g. for `sent`. Throws ServiceError 404 when it is not there, unless it may be
    * made; 400 for a name that no folder can have.
    */
   findFolder(name: string, o: { readonly mayBeMade: boolean }): Promise<string>;
+  /** True for a folder that hides what is moved there: trash, junk, by the marks of the mailbox and by many names, and below. */
+  isPutAway(folder: string): Promise<boolean>;
   search(query: MailQuery, o: MailSearch): Promise<FoundMessages>;
   /** All messages with these ids, or ServiceError 404 naming the first missing one. */
   find(ids: readonly string[]): Promise<MailPlace[]>;

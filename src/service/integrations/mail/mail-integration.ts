@@ -100,9 +100,15 @@ const settingsForm: readonly SettingField[] = [
  *
  * @param o.allowed servers that may be reached without encryption although they are on another machine
  * @param o.lookup where the servers of an address are looked up, for tests
+ * @param o.sleep waits until a server may have filed a copy of what was sent; default: by the clock
  */
 export function createMailIntegration(
-  o: { readonly allowed?: AllowedHosts; readonly idleMs?: number; readonly lookup?: Partial<LookupNetwork> } = {},
+  o: {
+    readonly allowed?: AllowedHosts;
+    readonly idleMs?: number;
+    readonly lookup?: Partial<LookupNetwork>;
+    readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  } = {},
 ): Integration {
   const getParser = makeOnce(async () => (await import("./parsing/mail-parser.ts")).createMailParser());
   const getAccounts = makeOnce(async () => {

@@ -29,7 +29,7 @@ export interface MailMessage {
   readonly textLength: number;
   /** At most 1000. */
   readonly attachments: readonly MailAttachment[];
-  /** One sentence for each list that was cut. */
+  /** One sentence for each thing that is left out or guessed. */
   readonly notes: readonly string[];
 }
 

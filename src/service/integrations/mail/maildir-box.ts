@@ -1,12 +1,14 @@
 import { createGate, type Gate } from "../../../base/concurrency.ts";
-import { ServiceError } from "../../service-error.ts";
+import { afterChange, ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
+import { isPutAway } from "../put-away.ts";
 import { composeMessage, type Draft } from "./compose-message.ts";
 import type {
   FoundMessage,
   FoundMessages,
   FoundSubject,
   MailBox,
+  MailFolder,
   MailMark,
   MailPlace,
   MailSearch,
@@ -28,8 +30,8 @@ import {
   readMessageBytes,
   readMessageStart,
   relocateMessage,
-  toFolderParts,
 } from "./maildir.ts";
+import { toFolderParts } from "./maildir-names.ts";
 import type { MailParser } from "./parsing/mail-parser.ts";
 import { createSearchParser } from "./parsing/search-parser.ts";
 import { listAttachmentNames } from "./read-mail.ts";
@@ -81,13 +83,14 @@ export class MaildirBox implements MailBox {
 
   async listFolders() {
     const { connection } = this.#context;
-    const folders: { name: string; messages: number; unread: number }[] = [];
-    for (const name of await listFolders(connection)) {
+    const folders: MailFolder[] = [];
+    const { names, notShown } = await listFolders(connection);
+    for (const name of names) {
       const places = await listMessages(connection, name);
       const unread = places.filter(({ flags }) => !flags.includes("S")).length;
       folders.push({ name, messages: places.length, unread });
     }
-    return folders;
+    return { folders, notShown };
   }
 
   async findFolder(name: string, { mayBeMade }: { readonly mayBeMade: boolean }): Promise<string> {
@@ -97,23 +100,29 @@ export class MaildirBox implements MailBox {
     return folder;
   }
 
+  async isPutAway(folder: string): Promise<boolean> {
+    return isPutAway(folder);
+  }
+
   async search(query: MailQuery, { folder, limit, isKnown }: MailSearch): Promise<FoundMessages> {
     const { connection, signal } = this.#context;
     const found: FoundMessage[] = [];
     const parser = createSearchParser(this.#parser, { account: connection.id, signal });
+    const { notShown } = parser;
     const listed = await listMessages(connection, folder);
     const candidates = listed.filter((one) => !isKnown?.(one.id) && matchesPlace(query, toPlace(one)));
     for (const one of candidates.slice(0, MAX_OPENED)) {
       signal.throwIfAborted();
       const bytes = await readMessageStart(connection, one, SEARCH_BYTES).catch(skipMissing);
-      const message = bytes === undefined ? undefined : await parser.parse(bytes, one, query);
+      const part = { query, isCut: bytes?.length === SEARCH_BYTES };
+      const message = bytes === undefined ? undefined : await parser.parse(bytes, one, part);
       if (message === undefined) continue;
-      if (found.length === limit) return { found, more: true, note: parser.note() };
+      if (found.length === limit) return { found, more: true, notShown };
       found.push({ place: toPlace(one), message, attachmentNames: listAttachmentNames(message) });
     }
-    if (candidates.length <= MAX_OPENED) return { found, more: false, note: parser.note() };
+    if (candidates.length <= MAX_OPENED) return { found, more: false, notShown };
     const note = `Only the newest ${MAX_OPENED} were searched; add before: to go further back.`;
-    return { found, more: true, note: parser.note(note) };
+    return { found, more: true, note, notShown };
   }
 
   async find(ids: readonly string[]): Promise<MailPlace[]> {
@@ -159,11 +168,13 @@ export class MaildirBox implements MailBox {
     for (const place of await findMessages(connection, ids)) {
       const relocate = (one: MessagePlace) => relocateMessage(connection, one, change(one));
       // Another program may have marked it meanwhile: then its file has another name.
-      const done = await relocate(place).catch(async (error: unknown) => {
-        skipMissing(error);
-        return relocate(await findMessage(connection, place.id));
-      });
-      changed.push(toPlace(done));
+      const tryTwice = () =>
+        relocate(place).catch(async (error: unknown) => {
+          skipMissing(error);
+          return relocate(await findMessage(connection, place.id));
+        });
+      const before = `The first ${changed.length} of ${places.length} messages`;
+      changed.push(toPlace(await (changed.length === 0 ? tryTwice() : afterChange(before, tryTwice))));
     }
     return changed;
   }
@@ -188,7 +199,8 @@ export class MaildirBox implements MailBox {
         now(),
       );
       const { id } = await this.#deliver("Sent", "S", composeMessage(draft, true));
-      if (delivered.length > 0) await this.#deliver("INBOX", "", composeMessage(draft, false));
+      const deliver = () => this.#deliver("INBOX", "", composeMessage(draft, false));
+      if (delivered.length > 0) await afterChange("The folder Sent", deliver);
       const note = notDelivered.length === 0 ? {} : { note: NOT_SENT };
       return { id, folder: "Sent", delivered, notDelivered, ...note };
     } finally {

@@ -1,19 +1,28 @@
 import { randomBytes } from "node:crypto";
-import { readdir, rename } from "node:fs/promises";
-import { withFile } from "../../files/folder.ts";
+import { readdir, rm } from "node:fs/promises";
+import { renameFile } from "../../../base/disk.ts";
+import { hasCode } from "../../../base/error-code.ts";
+import { explainName, type Folder, withFile } from "../../files/folder.ts";
 import { writeFileDurably } from "../../files/write-file.ts";
 import { refuseMissing, refuseValue, ServiceError } from "../../service-error.ts";
 import type { ConnectionView } from "../integration.ts";
 import { MAX_MESSAGE_BYTES, normaliseFolder, refuseLarge, STANDARD_FOLDERS } from "./mail-box.ts";
 import { mailFolder } from "./mail-settings.ts";
+import { fromDiskName, toFolderParts } from "./maildir-names.ts";
 
 /** Ends the unique names of messages this service delivered. */
 const OWN_SUFFIX = ".svc";
+
+/** Between the unique name of a message and its flags stands a colon, or what other programs take where disks have none. */
+const FLAGGED = /^(.*?)[:;!]2,(.*)$/s;
+const SEPARATORS = process.platform === "win32" ? [";"] : [":", ";"];
 
 /** Where one message lies. `id` is its unique name, which stays the same when flags or folder change. */
 export interface MessagePlace {
   readonly id: string;
   readonly folder: string;
+  /** Path components of the folder on the disk. */
+  readonly parts: readonly string[];
   readonly box: "new" | "cur";
   readonly fileName: string;
   /** Maildir flag letters: S seen, F flagged, R replied, T trashed, D draft, P passed. */
@@ -22,11 +31,14 @@ export interface MessagePlace {
   readonly deliveredAt: number;
 }
 
-function toPlace(folder: string, box: "new" | "cur", fileName: string): MessagePlace {
-  const [id = fileName, flags = ""] = fileName.split(":2,");
+function toPlace(
+  { folder, parts, box }: Pick<MessagePlace, "folder" | "parts" | "box">,
+  fileName: string,
+): MessagePlace {
+  const [, id = fileName, flags = ""] = FLAGGED.exec(fileName) ?? [];
   const seconds = Number(/^(\d{1,12})\./.exec(id)?.[1] ?? 0);
   const micro = Number(/^\d+\.M(\d{1,6})/.exec(id)?.[1] ?? 0);
-  return { id, folder, box, fileName, flags, deliveredAt: seconds * 1000 + Math.floor(micro / 1000) };
+  return { id, folder, parts, box, fileName, flags, deliveredAt: seconds * 1000 + Math.floor(micro / 1000) };
 }
 
 async function listNames(connection: ConnectionView, parts: readonly string[]): Promise<string[]> {
@@ -39,67 +51,107 @@ async function listNames(connection: ConnectionView, parts: readonly string[]): 
   }
 }
 
-/** Names of all folders that exist or may be used without being made, INBOX first. */
-export async function listFolders(connection: ConnectionView): Promise<string[]> {
-  const names = await mailFolder.open(connection, { parts: [], field: "folder" }, (folder) =>
+/** Folders as they lie on the disk, by their names. */
+async function listDiskNames(connection: ConnectionView): Promise<Map<string, string>> {
+  const entries = await mailFolder.open(connection, { parts: [], field: "folder" }, (folder) =>
     readdir(folder.self, { withFileTypes: true }),
   );
-  const found = names.flatMap((entry) => (entry.isDirectory() ? (fromDiskName(entry.name) ?? []) : []));
-  return [...new Set([...STANDARD_FOLDERS, ...found.sort()])];
+  const found = entries.flatMap((entry): [string, string][] => {
+    const name = entry.isDirectory() ? fromDiskName(entry.name) : undefined;
+    return name === undefined ? [] : [[name, entry.name]];
+  });
+  return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Names of all folders that exist or may be used without being made, INBOX first. */
+export async function listFolders(connection: ConnectionView) {
+  const found = [...(await listDiskNames(connection)).keys()];
+  const [lost = [], named = []] = [true, false].map((is) => found.filter((name) => name.includes("\ufffd") === is));
+  const notShown = lost.map((name) => ({
+    where: name,
+    why: "The name of this folder is not in UTF-8 and cannot be read.",
+  }));
+  return { names: [...new Set([...STANDARD_FOLDERS, ...named])], notShown };
 }
 
 /** Throws ServiceError 404 `not_found` (type `provider`) when the folder is not there. */
 export async function checkFolder(connection: ConnectionView, folder: string): Promise<void> {
-  const folders = await listFolders(connection);
-  if (!folders.includes(normaliseFolder(folder)))
-    throw refuseMissing(`There is no mail folder "${folder}".`, `Folders: ${folders.join(", ")}.`);
+  const { names } = await listFolders(connection);
+  if (!names.includes(normaliseFolder(folder)))
+    throw refuseMissing(`There is no mail folder "${folder}".`, `Folders: ${names.join(", ")}.`);
+}
+
+/**
+ * Path components of a folder below the Maildir. Servers write names in UTF-8 or in the encoding of IMAP: a folder that is
+ * there is taken as it is called, a new one is called as the others are.
+ */
+async function findFolderParts(connection: ConnectionView, folder: string): Promise<readonly string[]> {
+  const made = toFolderParts(folder, "folder");
+  if (made.length === 0) return made;
+  const known = await listDiskNames(connection);
+  const disk = known.get(folder) ?? known.get(folder.normalize("NFC")) ?? known.get(folder.normalize("NFD"));
+  if (disk !== undefined) return [disk];
+  const isUtf8 = [...known.values()].some((name) => /[^\x20-\x7e]/.test(name));
+  return isUtf8 ? [`.${folder.split("/").join(".")}`] : made;
 }
 
 /** Every message of a folder, newest first. */
 export async function listMessages(connection: ConnectionView, folder: string): Promise<MessagePlace[]> {
   const name = normaliseFolder(folder);
-  const parts = toFolderParts(name, "folder");
+  const parts = await findFolderParts(connection, name);
   const places: MessagePlace[] = [];
   for (const box of ["new", "cur"] as const)
     for (const fileName of await listNames(connection, [...parts, box]))
-      if (!fileName.startsWith(".")) places.push(toPlace(name, box, fileName));
+      if (!fileName.startsWith(".")) places.push(toPlace({ folder: name, parts, box }, fileName));
   return places.sort((a, b) => b.deliveredAt - a.deliveredAt || (a.id < b.id ? 1 : -1));
 }
 
 /**
  * The messages with these ids, each once and in this order, in whichever folders they lie. Throws ServiceError 404
- * `not_found` (type `provider`) naming the first missing one.
+ * `not_found` (type `provider`) naming the first missing one, or 400 at `message_ids` for an id that several have.
  */
 export async function findMessages(connection: ConnectionView, ids: readonly string[]): Promise<MessagePlace[]> {
-  const wanted = new Set(ids);
-  const found = new Map<string, MessagePlace>();
-  const look = async () => {
-    for (const folder of await listFolders(connection)) {
-      if (found.size === wanted.size) return;
-      for (const place of await listMessages(connection, folder))
-        if (wanted.has(place.id) && !found.has(place.id)) found.set(place.id, place);
-    }
-  };
-  await look();
-  // A message that another program moves during listing may be in none of the lists.
-  if (found.size < wanted.size) await look();
-  return [...wanted].map((id) => {
-    const place = found.get(id);
-    if (place === undefined)
-      throw refuseMissing(`There is no message with the id "${id}".`, "Find the message with mail_search.");
-    return place;
+  const found = await locate(connection, ids, { endsEarly: false });
+  return [...found].map(([id, [place, second]]) => {
+    if (place === undefined) throw refuseMissingMessage(id);
+    if (second === undefined) return place;
+    const where = `"${place.folder}" and "${second.folder}"`;
+    throw refuseValue("message_ids", `has an id of two messages, in ${where}: ${id}.`, "Remove one in a mail program.");
   });
 }
 
-/** The one message with this id; see {@link findMessages}. */
+/** The message with this id, to be read: of several the first, as another program may have copied a file with its name. */
 export async function findMessage(connection: ConnectionView, id: string): Promise<MessagePlace> {
-  const [place] = await findMessages(connection, [id]);
-  if (place === undefined) throw new Error("A message that was found is missing.");
+  const [place] = (await locate(connection, [id], { endsEarly: true })).get(id) ?? [];
+  if (place === undefined) throw refuseMissingMessage(id);
   return place;
 }
 
-function partsOf({ folder, box }: Pick<MessagePlace, "folder" | "box">): string[] {
-  return [...toFolderParts(folder, "folder"), box];
+/** All places of each message; with `endsEarly` no folder is read after each was found. */
+async function locate(
+  connection: ConnectionView,
+  ids: readonly string[],
+  { endsEarly }: { readonly endsEarly: boolean },
+): Promise<Map<string, MessagePlace[]>> {
+  const look = async () => {
+    const found = new Map(ids.map((id): [string, MessagePlace[]] => [id, []]));
+    for (const folder of (await listFolders(connection)).names) {
+      if (endsEarly && [...found.values()].every(({ length }) => length > 0)) break;
+      for (const place of await listMessages(connection, folder)) found.get(place.id)?.push(place);
+    }
+    return found;
+  };
+  const found = await look();
+  // A message that another program moves during listing may be in none of the lists, or in two.
+  return [...found.values()].every(({ length }) => length === 1) ? found : look();
+}
+
+function refuseMissingMessage(id: string): ServiceError {
+  return refuseMissing(`There is no message with the id "${id}".`, "Find the message with mail_search.");
+}
+
+function partsOf({ parts, box }: Pick<MessagePlace, "parts" | "box">): string[] {
+  return [...parts, box];
 }
 
 /** The bytes of a message. Throws ServiceError 413 `message_too_large` above {@link MAX_MESSAGE_BYTES}. */
@@ -159,19 +211,40 @@ export async function deliverMessage(
 ): Promise<MessagePlace> {
   const { folder, flags, bytes, now, signal } = message;
   const id = createMessageId(now);
-  const box = flags === "" ? "new" : "cur";
-  const fileName = flags === "" ? id : `${id}:2,${flags}`;
-  const parts = toFolderParts(folder, "folder");
+  const box: MessagePlace["box"] = flags === "" ? "new" : "cur";
+  const parts = await findFolderParts(connection, folder);
   const open = (name: string) => ({ parts: [...parts, name], field: "folder", create: true });
-  await mailFolder.open(connection, open(box === "new" ? "cur" : "new"), async () => undefined);
-  return mailFolder.open(connection, open("tmp"), async (tmp) => {
+  const write = async (tmp: Folder) => {
     await writeFileDurably(tmp, { name: id, bytes, ifExists: "error", mode: 0o600, signal });
-    return mailFolder.open(connection, open(box), async (target) => {
-      await rename(tmp.at(id), target.at(fileName));
-      await target.sync();
-      return { id, folder, box, fileName, flags, deliveredAt: now };
+    const deliver = mailFolder.open(connection, open(box), async (target) => {
+      const fileName = await nameMessage(tmp.at(id), target, { id, flags, box });
+      await target.flush();
+      return { id, folder, parts, box, fileName, flags, deliveredAt: now };
     });
-  });
+    // Nothing is there after it was delivered.
+    return deliver.finally(() => rm(tmp.at(id), { force: true }).catch(() => undefined));
+  };
+  const other = open(box === "new" ? "cur" : "new");
+  return mailFolder.open(connection, other, () => mailFolder.open(connection, open("tmp"), write));
+}
+
+/** Gives a message its name in `folder`, with the separator that the disk takes. Returns the name. */
+async function nameMessage(
+  from: string,
+  folder: Folder,
+  { id, flags, box }: Pick<MessagePlace, "id" | "flags" | "box">,
+): Promise<string> {
+  const names = box === "new" ? [id] : SEPARATORS.map((separator) => `${id}${separator}2,${flags}`);
+  for (const [index, name] of names.entries()) {
+    try {
+      await renameFile(from, folder.at(name));
+      return name;
+    } catch (error) {
+      const isRefused = hasCode(await explainName(error, from), "EINVAL");
+      if (index + 1 === names.length || !isRefused) throw error;
+    }
+  }
+  throw new Error("A message has no name to take.");
 }
 
 /** Gives a message other flags or another folder; it ends up in `cur`. */
@@ -181,63 +254,20 @@ export async function relocateMessage(
   change: { readonly flags?: string; readonly folder?: string },
 ): Promise<MessagePlace> {
   const flags = [...new Set(change.flags ?? place.flags)].sort().join("");
-  const next: MessagePlace = {
+  const next = {
     ...place,
     folder: change.folder ?? place.folder,
-    box: "cur",
+    parts: change.folder === undefined ? place.parts : await findFolderParts(connection, change.folder),
+    box: "cur" as const,
     flags,
-    fileName: `${place.id}:2,${flags}`,
   };
   const at = { parts: partsOf(place), field: "message_ids", name: place.fileName };
-  await mailFolder.open(connection, at, (from) =>
+  return mailFolder.open(connection, at, (from) =>
     mailFolder.open(connection, { parts: partsOf(next), field: "folder", create: true }, async (to) => {
-      await rename(from.at(place.fileName), to.at(next.fileName));
-      await to.sync();
-      await from.sync();
+      const fileName = await nameMessage(from.at(place.fileName), to, next);
+      await to.flush();
+      await from.flush();
+      return { ...next, fileName };
     }),
   );
-  return next;
-}
-
-const INBOX = "INBOX";
-const PLAIN = /[\x20-\x25\x27-\x7e]+|&|[^\x20-\x7e]+/g;
-
-/** Modified UTF-7 (RFC 3501, 5.1.3), the spelling Maildir++ servers use on the disk. */
-function encode(text: string): string {
-  return text.replaceAll(PLAIN, (run) => {
-    if (run === "&") return "&-";
-    if (/^[\x20-\x7e]/.test(run)) return run;
-    const base64 = Buffer.from(run, "utf16le").swap16().toString("base64");
-    return `&${base64.replace(/=+$/, "").replaceAll("/", ",")}-`;
-  });
-}
-
-function decode(text: string): string {
-  return text.replaceAll(/&([A-Za-z0-9+,]*)-/g, (_whole, base64: string) => {
-    if (base64 === "") return "&";
-    const bytes = Buffer.from(base64.replaceAll(",", "/"), "base64");
-    return bytes
-      .subarray(0, bytes.length - (bytes.length % 2))
-      .swap16()
-      .toString("utf16le");
-  });
-}
-
-/** Path components of a mail folder such as `INBOX` or `Work/2026` below the Maildir. Throws ServiceError 400 naming `field`. */
-export function toFolderParts(folder: string, field: string): string[] {
-  if (folder.toUpperCase() === INBOX) return [];
-  const levels = folder.split("/");
-  if (folder.length > 200 || levels.some((level) => !/^[^./\\\p{Cc}]+$/u.test(level) || level.trim() === ""))
-    throw refuseValue(
-      field,
-      `is not a folder name: "${folder}".`,
-      'Separate levels with "/" and leave out dots, for example "Work/2026".',
-    );
-  return [`.${levels.map(encode).join(".")}`];
-}
-
-/** The name of the folder kept at `diskName`; undefined when that is no mail folder. */
-export function fromDiskName(diskName: string): string | undefined {
-  if (!/^\.[^.]/.test(diskName)) return undefined;
-  return diskName.slice(1).split(".").map(decode).join("/");
 }

@@ -3,8 +3,10 @@ import { sha256Hex } from "../../../base/hash.ts";
 import { MAX_FILE_BYTES } from "../../../wire/constants.ts";
 import { looksLikeText } from "../../files/sniff-mimetype.ts";
 import { refuseMissing } from "../../service-error.ts";
+import type { OldCharset } from "../decode-text.ts";
 import type { ActionContext } from "../integration.ts";
-import { defineMailAction, type FoundMessage } from "./mail-box.ts";
+import { type NotShown, sayNotShown } from "../not-shown.ts";
+import { defineMailAction, type FoundMessage, type MailPlace } from "./mail-box.ts";
 import type { MailAttachment, MailMessage } from "./mail-message.ts";
 import { DEFAULT_QUERY, parseMailQuery } from "./mail-query.ts";
 
@@ -34,9 +36,10 @@ export const searchMail = defineMailAction({
   async run({ query, folder, limit }, box) {
     const wanted = parseMailQuery(query);
     const place = await box.findFolder(wanted.folder ?? folder, { mayBeMade: false });
-    const { found, more, note } = await box.search(wanted, { folder: place, limit });
+    const { found, more, note, notShown } = await box.search(wanted, { folder: place, limit });
     const messages = found.map(summariseMessage);
-    return { query, folder: place, messages, more, ...(note === undefined ? {} : { note }) };
+    const all = [...notShown, ...found.flatMap((one) => listNotShown(one.place, one.message))];
+    return { query, folder: place, messages, more, ...(note === undefined ? {} : { note }), ...sayNotShown(all) };
   },
 });
 
@@ -48,7 +51,10 @@ export const listMailFolders = defineMailAction({
   level: "read",
   scopes: ["mail.read"],
   arguments: z.strictObject({}),
-  run: async (_args, box) => ({ folders: await box.listFolders() }),
+  async run(_args, box) {
+    const { folders, notShown } = await box.listFolders();
+    return { folders, ...sayNotShown(notShown) };
+  },
 });
 
 /** `mail_read_message`. */
@@ -80,7 +86,7 @@ export const readMessage = defineMailAction({
       attachments: message.attachments.map((attachment, index) => ({ index, ...attachment })),
       text: message.text,
       ...(end < message.textLength ? { next_offset: end } : {}),
-      ...(message.notes.length === 0 ? {} : { note: message.notes.join(" ") }),
+      ...sayNotShown(listNotShown(place, message)),
     };
   },
 });
@@ -90,9 +96,16 @@ async function describeContent(
   { bytes, maxChars }: { readonly bytes: Uint8Array; readonly maxChars: number },
   context: ActionContext,
 ) {
-  const isText = await looksLikeText(bytes.subarray(0, 64 * 1024));
-  const text = isText ? new TextDecoder().decode(bytes.subarray(0, maxChars * 4)).slice(0, maxChars) : undefined;
-  if (context.keepFile === undefined || bytes.length > MAX_FILE_BYTES || bytes.length === 0) return { text };
+  const head = bytes.subarray(0, 64 * 1024);
+  const { decodePiece, findCharset, GUESSED } = await import("../decode-text.ts");
+  const charset = (await looksLikeText(head)) ? "utf-8" : findCharset(head);
+  const isEnd = bytes.length <= maxChars * 4;
+  const read = (charset: OldCharset) => decodePiece(bytes.subarray(0, maxChars * 4), { charset, isEnd }).text;
+  const whole =
+    charset === "utf-8" ? new TextDecoder().decode(bytes.subarray(0, maxChars * 4)) : charset && read(charset);
+  const why = charset === "windows-1252" ? [{ where: name, why: GUESSED }] : [];
+  const text = { text: whole?.slice(0, maxChars), ...sayNotShown(why) };
+  if (context.keepFile === undefined || bytes.length > MAX_FILE_BYTES || bytes.length === 0) return text;
   const stored = await context.keepFile(
     { name, mimetype },
     (async function* () {
@@ -100,7 +113,7 @@ async function describeContent(
     })(),
   );
   return {
-    text,
+    ...text,
     file: { name, mimetype, s3key: stored.s3key },
     note: "Pass `file` to an action that takes a file, for example to save it.",
   };
@@ -132,6 +145,11 @@ export const getAttachment = defineMailAction({
     return { ...attachment, sha256, ...(await describeContent(attachment, { bytes, maxChars: max_chars }, context)) };
   },
 });
+
+/** What an answer about a message leaves out, or guesses. */
+function listNotShown({ id }: Pick<MailPlace, "id">, { notes }: MailMessage): NotShown[] {
+  return notes.map((why) => ({ where: id, why }));
+}
 
 const SNIPPET_LENGTH = 160;
 /** Addresses and attachments that one message of a list names; all of them are in the message. */

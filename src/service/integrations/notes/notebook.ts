@@ -1,5 +1,7 @@
-import { foldText } from "../../../base/text.ts";
+import { foldText, toOneLine } from "../../../base/text.ts";
+import { refuseValue } from "../../service-error.ts";
 import { createActionDefiner, type PlaceAction } from "../define-action.ts";
+import type { NotShown } from "../not-shown.ts";
 
 /** A page as the actions show it. */
 export interface PageSummary {
@@ -29,6 +31,7 @@ export interface FoundPages<Page extends PageSummary = PageSummary> {
   readonly total: number;
   /** A note to the caller, for example that not everything was looked at. */
   readonly note?: string;
+  readonly notShown?: readonly NotShown[];
 }
 
 /** A page with the place in its text that answers a search. */
@@ -42,6 +45,8 @@ export interface PageExcerpt {
   readonly properties: Readonly<Record<string, unknown>>;
   /** Why the properties cannot be read. */
   readonly problem: string | undefined;
+  /** What had to be guessed to read them. */
+  readonly guess?: string | undefined;
   /** Markdown. */
   readonly text: string;
   /** True when text follows. */
@@ -65,6 +70,12 @@ export interface PageDraft {
   readonly ifExists: "rename" | "error";
 }
 
+/** Which page is to be changed, and the title that whoever approved it saw. */
+export interface PageTarget {
+  readonly pageId: string;
+  readonly title: string;
+}
+
 /** Changes of a page; at least one member is there, and not both `body` and `append`. */
 export interface PageChange {
   readonly title?: string | undefined;
@@ -86,9 +97,10 @@ export interface Notebook {
   /** The text from one character up to another. Throws ServiceError 404. */
   read(pageId: string, o: { readonly from: number; readonly to: number }): Promise<PageExcerpt>;
   create(draft: PageDraft): Promise<PageSummary>;
-  change(pageId: string, change: PageChange): Promise<PageSummary>;
-  /** Moves a page to where a human can bring it back from. */
-  remove(pageId: string): Promise<{ readonly page: PageSummary; readonly trashedTo: string }>;
+  /** Throws ServiceError 400 naming `title` when the page has another one; then nothing is changed. */
+  change(target: PageTarget, change: PageChange): Promise<PageSummary>;
+  /** Moves a page to where a human can bring it back from. Refuses as `change` does. */
+  remove(target: PageTarget): Promise<{ readonly page: PageSummary; readonly trashedTo: string }>;
 }
 
 /** Opens the notebook of the connection in `context`; does no I/O yet. */
@@ -96,6 +108,13 @@ export type OpenNotebook = Parameters<PlaceAction<Notebook>>[0];
 
 /** Defines an action on the notebook of the connection it is called with. */
 export const defineNotesAction = createActionDefiner<Notebook>();
+
+/** Throws ServiceError 400 for a page whose title is not the one that was shown. */
+export function checkTitle(page: PageSummary, { title }: PageTarget): void {
+  const own = toOneLine(page.title);
+  if (toOneLine(title) !== own)
+    throw refuseValue("title", `is not the title of this page, which is "${own}".`, "Check which page is meant.");
+}
 
 /** How well a page answers the words: title before tags and path before text; 0 when a word is missing. */
 export function scorePage(page: PageSummary, text: string, words: readonly string[]): number {

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { refuseValue } from "../../service-error.ts";
+import { sayNotShown } from "../not-shown.ts";
+import { anyEmptied, deletesWhen, given, judgeReplacing } from "../raised-levels.ts";
 import { defineNotesAction } from "./notebook.ts";
 
 /** Properties with arguments or a meaning of their own. */
@@ -20,6 +22,11 @@ const value = z.union([
   z.array(z.union([z.string(), z.number(), z.boolean()])),
 ]);
 const properties = z.record(z.string().min(1).max(100), value);
+/** Which page a write means. */
+const target = {
+  page_id: z.string().min(1).describe("page_id or path of an earlier answer."),
+  title: z.string().describe("Title of the page, as an earlier answer has it. It tells a human which page."),
+};
 /** Most of them in one call, as JSON. */
 const MAX_PROPERTIES_CHARS = 16 * 1024;
 
@@ -34,6 +41,11 @@ function checkProperties(given: Readonly<Record<string, unknown>>): void {
   if (JSON.stringify(given).length > MAX_PROPERTIES_CHARS)
     throw refuseValue("properties", "are more than 16 KB.", "Put long texts into the body of the page.");
 }
+
+/** A property without a value. */
+const EMPTY = {
+  anyOf: [{ type: "null" }, { type: "string", pattern: "^\\s*$" }, { type: "array", maxItems: 0 }],
+};
 
 /** `notes_create_page`. */
 export const createPage = defineNotesAction({
@@ -72,29 +84,41 @@ export const updatePage = defineNotesAction({
   id: "update_page",
   title: "Change a page",
   description:
-    "Replaces or extends a page's text, or changes its title, tags and properties. What is not named stays, including unknown front matter and its order. The file keeps its name. In Notion, text is replaced only where Markdown holds all of it; pages inside the page stay.",
+    "Replaces or extends a page's text, or changes its title, tags and properties. What is not named stays, byte for byte; what cannot be changed alone is refused. The file keeps its name. In Notion, text is replaced only where Markdown holds all of it; pages inside the page stay.",
   level: "write",
+  raises: [
+    deletesWhen("replaces the whole text of the page", given("body")),
+    deletesWhen("takes away all tags or a property", {
+      anyOf: [anyEmptied("tags"), given("properties", { not: { additionalProperties: { not: EMPTY } } })],
+    }),
+  ],
   scopes: ["notes.write"],
   arguments: z.strictObject({
-    page_id: z.string().min(1).describe("page_id or path of an earlier answer."),
+    ...target,
     body: z.string().max(1_000_000).optional().describe("New text; replaces the old text."),
     append: z.string().min(1).max(1_000_000).optional().describe("Text to add at the end. Not together with body."),
-    title: title.optional().describe("New title."),
+    new_title: title.optional().describe("New title."),
     tags: tags.optional().describe("New tags; replace the old ones."),
     properties: properties.optional().describe("Front matter to set; null removes a property."),
   }),
   examples: [
-    { page_id: "Projects/Budget.md", append: "- [ ] check the numbers" },
-    { page_id: "Projects/Budget.md", properties: { status: "done", due: null } },
+    { page_id: "Projects/Budget.md", title: "Budget", append: "- [ ] check the numbers" },
+    { page_id: "Projects/Budget.md", title: "Budget", properties: { status: "done", due: null } },
   ],
   askBefore: ["Which page is changed, and is its text replaced or extended?"],
-  async run({ page_id, ...change }, notebook) {
+  async judge({ page_id, new_title: title, tags: wanted, properties: set }, notebook) {
+    if (title === undefined && wanted === undefined && set === undefined) return undefined;
+    const { summary, properties } = await notebook.read(page_id, { from: 0, to: 1 });
+    return judgeReplacing({ ...properties, title: summary.title, tags: summary.tags }, { ...set, title, tags: wanted });
+  },
+  async run({ page_id, title: shown, new_title, ...others }, notebook) {
+    const change = { ...others, title: new_title };
     if (change.body !== undefined && change.append !== undefined)
       throw refuseValue("append", "cannot be combined with body.", "Send one of them.");
     if (Object.values(change).every((one) => one === undefined))
-      throw refuseValue("body", "or another change is needed.", "Send body, append, title, tags or properties.");
+      throw refuseValue("body", "or another change is needed.", "Send body, append, new_title, tags or properties.");
     checkProperties(change.properties ?? {});
-    return notebook.change(page_id, change);
+    return notebook.change({ pageId: page_id, title: shown }, change);
   },
 });
 
@@ -106,13 +130,11 @@ export const deletePage = defineNotesAction({
     "Deletes a page by moving it to .trash in the vault, or to the trash of Notion, from where a human can restore it. Nothing is erased.",
   level: "delete",
   scopes: ["notes.write"],
-  arguments: z.strictObject({
-    page_id: z.string().min(1).describe("page_id or path of an earlier answer."),
-  }),
-  examples: [{ page_id: "Projects/Budget.md" }],
+  arguments: z.strictObject(target),
+  examples: [{ page_id: "Projects/Budget.md", title: "Budget" }],
   askBefore: ["Which page is deleted?"],
-  async run({ page_id }, notebook) {
-    const { page, trashedTo } = await notebook.remove(page_id);
+  async run({ page_id, title }, notebook) {
+    const { page, trashedTo } = await notebook.remove({ pageId: page_id, title });
     return { ...page, deleted: true, trashed_to: trashedTo };
   },
 });
@@ -141,7 +163,8 @@ export const searchPages = defineNotesAction({
   }),
   examples: [{ query: "budget 2026" }, { query: "meeting", tag: "work", limit: 5 }],
   async run({ query, ...filter }, notebook) {
-    return { query, ...(await notebook.search(query, { ...filter, tag: filter.tag })) };
+    const { notShown = [], ...found } = await notebook.search(query, { ...filter, tag: filter.tag });
+    return { query, ...found, ...sayNotShown(notShown) };
   },
 });
 
@@ -161,9 +184,9 @@ export const listPages = defineNotesAction({
   }),
   examples: [{}, { parent: "Projects", tag: "work" }],
   async run(args, notebook) {
-    const found = await notebook.list({ ...args, tag: args.tag });
+    const { notShown = [], ...found } = await notebook.list({ ...args, tag: args.tag });
     const end = args.offset + found.pages.length;
-    return { ...found, ...(end < found.total ? { next_offset: end } : {}) };
+    return { ...found, ...(end < found.total ? { next_offset: end } : {}), ...sayNotShown(notShown) };
   },
 });
 
@@ -183,12 +206,14 @@ export const readPage = defineNotesAction({
   examples: [{ page_id: "Projects/Budget.md" }],
   async run({ page_id, offset, max_chars }, notebook) {
     const page = await notebook.read(page_id, { from: offset, to: offset + max_chars });
+    const why = page.problem ?? page.guess;
     return {
       ...page.summary,
       properties: page.properties,
       ...(page.problem === undefined ? {} : { front_matter_problem: page.problem }),
       body: page.text,
       ...(page.more ? { next_offset: offset + page.text.length } : {}),
+      ...sayNotShown(why === undefined ? [] : [{ where: page.summary.path, why }]),
     };
   },
 });

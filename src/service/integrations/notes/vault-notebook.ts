@@ -1,14 +1,16 @@
-import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { readdir } from "node:fs/promises";
 import { createGate } from "../../../base/concurrency.ts";
-import { cutSnippet, toSearchWords } from "../../../base/text.ts";
-import { parseEntryPath, parseFolderPath, readWholeFile } from "../../files/folder.ts";
+import { cutSnippet, losesLines, toSearchWords } from "../../../base/text.ts";
+import { isWindowsDevice } from "../../../base/windows-names.ts";
+import { parseEntryPath, parseFolderPath } from "../../files/folder.ts";
 import { TRASH_FOLDER, writeFileDurably } from "../../files/write-file.ts";
-import { refuseMissing, refuseValue, ServiceError } from "../../service-error.ts";
+import { afterChange, refuseMissing, refuseValue, ServiceError } from "../../service-error.ts";
 import { localFolder, saveFile } from "../connection-folder.ts";
-import type { ActionContext, ConnectionView } from "../integration.ts";
+import type { ActionContext } from "../integration.ts";
+import type { NotShown } from "../not-shown.ts";
+import { changeFrontMatter } from "./front-matter.ts";
 import {
+  checkTitle,
   type FoundPages,
   type Notebook,
   type PageChange,
@@ -17,9 +19,11 @@ import {
   type PageFilter,
   type PageHit,
   type PageSummary,
+  type PageTarget,
   scorePage,
 } from "./notebook.ts";
-import { changeProperties, joinPage, type PageText, readProperties, splitPage } from "./page-text.ts";
+import { breakLines, joinPage, type PageText, replaceYaml, splitPage } from "./page-text.ts";
+import { isPagePath, noteId, type Page, readId, readPageAt, summarisePage, walkPages } from "./vault-pages.ts";
 
 const MAX_STEM_BYTES = 200;
 
@@ -36,34 +40,75 @@ export class VaultNotebook implements Notebook {
 
   async search(query: string, o: PageFilter & { readonly limit: number }): Promise<FoundPages<PageHit>> {
     const words = toSearchWords(query);
-    const hits: { page: PageHit; points: number }[] = [];
-    for await (const { page, summary } of this.#walk(o)) {
-      const points = scorePage(summary, page.text.body, words);
-      if (points > 0) hits.push({ page: { ...summary, snippet: cutSnippet(page.text.body, words) }, points });
-    }
-    hits.sort((a, b) => b.points - a.points || b.page.modified.localeCompare(a.page.modified));
-    return { pages: hits.slice(0, o.limit).map(({ page }) => page), total: hits.length };
+    const { found, notShown } = await this.#look(o, ({ text: { body } }, summary) => {
+      const points = scorePage(summary, body, words);
+      return points > 0 ? { points, snippet: cutSnippet(body, words) } : undefined;
+    });
+    found.sort((a, b) => b.seen.points - a.seen.points || b.summary.modified.localeCompare(a.summary.modified));
+    const pages = found.slice(0, o.limit).map(({ summary, seen }) => ({ ...summary, snippet: seen.snippet }));
+    return { pages, total: found.length, notShown };
   }
 
   async list(o: PageFilter & { readonly offset: number; readonly limit: number }): Promise<FoundPages> {
-    const all: PageSummary[] = [];
-    for await (const { summary } of this.#walk(o)) all.push(summary);
+    const { found, notShown } = await this.#look(o, () => true);
+    const all = found.map(({ summary }) => summary);
     all.sort((a, b) => b.modified.localeCompare(a.modified) || a.path.localeCompare(b.path));
-    return { pages: all.slice(o.offset, o.offset + o.limit), total: all.length };
+    return { pages: all.slice(o.offset, o.offset + o.limit), total: all.length, notShown };
   }
 
-  async *#walk({ parent, tag }: PageFilter): AsyncGenerator<{ page: Page; summary: PageSummary }> {
-    for await (const page of walkPages(this.#context, parseFolderPath(parent, "parent"), "parent")) {
+  /** What `see` sees in the pages; pages are read one at a time, and forgotten. */
+  async #look<Seen>({ parent, tag }: PageFilter, see: (page: Page, summary: PageSummary) => Seen | undefined) {
+    const parents = parseFolderPath(parent, "parent");
+    const found: { summary: PageSummary; id: string | undefined; seen: Seen }[] = [];
+    const paths = new Map<string, string[]>();
+    const notShown: NotShown[] = [];
+    for await (const page of walkPages(this.#context, { start: parents, field: "parent", notShown })) {
+      noteId(page, paths);
+      const why = page.problem ?? page.guess;
+      if (why !== undefined) notShown.push({ where: page.path, why });
       const summary = summarisePage(page);
-      if (tag === undefined || summary.tags.includes(tag)) yield { page, summary };
+      const seen = tag === undefined || summary.tags.includes(tag) ? see(page, summary) : undefined;
+      if (seen !== undefined) found.push({ summary, id: readId(page), seen });
     }
+    // An id is one page's only if no page elsewhere has it.
+    const isAll = parents.length === 0 || found.every(({ id }) => id === undefined);
+    const everywhere = isAll ? paths : await this.#listIds();
+    return {
+      found: found.map(({ summary, id, seen }) => {
+        const [first, second] = everywhere.get(id ?? "") ?? [];
+        const isOwn = id !== undefined && first === summary.path && second === undefined;
+        return { summary: isOwn ? { ...summary, page_id: id } : summary, seen };
+      }),
+      notShown,
+    };
+  }
+
+  /** Paths of the pages by their ids. */
+  async #listIds(): Promise<Map<string, string[]>> {
+    const paths = new Map<string, string[]>();
+    for await (const page of walkPages(this.#context, { start: [], field: "page_id", notShown: [] }))
+      noteId(page, paths);
+    return paths;
+  }
+
+  /** The page at this path or with this id, and the name it was found by. Throws ServiceError 404, or 400 for an id of several. */
+  async #find(pageId: string): Promise<{ page: Page; summary: PageSummary }> {
+    const isPath = isPagePath(pageId);
+    const [path = "", second] = isPath ? [pageId] : ((await this.#listIds()).get(pageId) ?? []);
+    const hint = "Find the page with notes_search or notes_list_pages.";
+    if (path === "") throw refuseMissing(`There is no page with the id "${pageId}".`, hint);
+    if (second !== undefined)
+      throw refuseValue("page_id", `is the id of several pages, such as "${path}" and "${second}".`, "Give the path.");
+    const { parents, name: fileName } = parseEntryPath(path, "page_id");
+    const page = await readPageAt(this.#context.connection, { parents, fileName, field: "page_id" });
+    return { page, summary: { ...summarisePage(page), page_id: isPath ? page.path : pageId } };
   }
 
   async read(pageId: string, { from, to }: { readonly from: number; readonly to: number }): Promise<PageExcerpt> {
-    const page = await findPage(this.#context, pageId);
+    const { page, summary } = await this.#find(pageId);
     const { body } = page.text;
-    const { properties, problem } = page;
-    return { summary: summarisePage(page), properties, problem, text: body.slice(from, to), more: to < body.length };
+    const { properties, problem, guess } = page;
+    return { summary, properties, problem, guess, text: body.slice(from, to), more: to < body.length };
   }
 
   async create(draft: PageDraft): Promise<PageSummary> {
@@ -78,30 +123,43 @@ export class VaultNotebook implements Notebook {
     const { name: fileName } = await localFolder.open(connection, place, (folder) =>
       saveFile(folder, parents, { name: wanted, bytes, ifExists: draft.ifExists }, taken),
     );
-    return summarisePage(await readPageAt(connection, { parents, fileName, field: "parent" }));
+    const written = `"${[...parents, fileName].join("/")}"`;
+    const page = await afterChange(written, () => readPageAt(connection, { parents, fileName, field: "parent" }));
+    return { ...summarisePage(page), page_id: readId(page) ?? page.path };
   }
 
-  change(pageId: string, change: PageChange): Promise<PageSummary> {
+  change(target: PageTarget, change: PageChange): Promise<PageSummary> {
     const { connection, now, signal } = this.#context;
     return updates.run(async () => {
-      const page = await findPage(this.#context, pageId);
+      const { page, summary } = await this.#find(target.pageId);
+      checkTitle(summary, target);
       checkReadable(page);
       const text = joinPage(applyChange(page, change, new Date(now()).toISOString()));
       const { parents, fileName, mode } = page;
+      const isLost = losesLines(joinPage(page.text), text, /^updated:/);
+      const keep = () => localFolder.keep(connection, { parts: parents, field: "page_id", name: fileName }, now());
       await localFolder.open(connection, { parts: parents, field: "page_id", name: fileName }, (folder) =>
-        writeFileDurably(folder, { name: fileName, bytes: [Buffer.from(text)], ifExists: "replace", mode }),
+        writeFileDurably(folder, {
+          name: fileName,
+          bytes: [Buffer.from(text)],
+          ifExists: "replace",
+          mode,
+          ...(isLost && { keep }),
+        }),
       );
-      return summarisePage(await readPageAt(connection, { parents, fileName, field: "page_id" }));
+      const read = () => readPageAt(connection, { parents, fileName, field: "page_id" });
+      return { ...summarisePage(await afterChange(`"${page.path}"`, read)), page_id: summary.page_id };
     }, signal);
   }
 
-  async remove(pageId: string): Promise<{ page: PageSummary; trashedTo: string }> {
-    const page = await findPage(this.#context, pageId);
+  async remove(target: PageTarget): Promise<{ page: PageSummary; trashedTo: string }> {
+    const { page, summary } = await this.#find(target.pageId);
+    checkTitle(summary, target);
     const { parents, fileName: name } = page;
     if (parents[0] === TRASH_FOLDER) throw refuseValue("page_id", "is in .trash already.", "A human empties .trash.");
     const { connection, now } = this.#context;
     const trashedTo = await localFolder.trash(connection, { parts: parents, field: "page_id", name }, now());
-    return { page: summarisePage(page), trashedTo };
+    return { page: summary, trashedTo };
   }
 }
 
@@ -115,31 +173,37 @@ function toFileName(text: string): string {
     .replace(/^[. ]+|[. ]+$/g, "");
   const kept = [...stem.toWellFormed()];
   while (Buffer.byteLength(kept.join("")) > MAX_STEM_BYTES) kept.pop();
-  return `${kept.join("").trim() || "Untitled"}.md`;
+  const name = kept.join("").trim() || "Untitled";
+  return `${name}${isWindowsDevice(name) ? "_" : ""}.md`;
 }
 
 function composePage({ title, tags, properties, body: given }: PageDraft, now: string): string {
   const front = { id: randomUUID(), title, tags, created: now, updated: now, ...properties };
   const body = given === "" || given.endsWith("\n") ? given : `${given}\n`;
-  return joinPage(changeProperties({ yaml: "", body, lineBreak: "\n" }, front));
+  return joinPage(replaceYaml(splitPage(""), changeFrontMatter("", front))) + body;
 }
 
-function appendText(body: string, addition: string): string {
-  const start = body === "" || body.endsWith("\n") ? body : `${body}\n`;
-  return `${start}${addition}${addition.endsWith("\n") ? "" : "\n"}`;
+function appendText({ body, lineBreak }: PageText, addition: string): string {
+  const start = body === "" || body.endsWith("\n") ? body : `${body}${lineBreak}`;
+  return `${start}${breakLines(addition, lineBreak)}${addition.endsWith("\n") ? "" : lineBreak}`;
 }
 
-function applyChange(page: Page, change: PageChange, now: string): PageText {
+/** A time as this service writes it; one in another form was written by somebody else, and stays. */
+const OWN_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function applyChange({ text, properties }: Page, change: PageChange, now: string): PageText {
+  const { updated } = properties;
   const front: Record<string, unknown> = {
     ...(change.title === undefined ? {} : { title: change.title }),
     ...(change.tags === undefined ? {} : { tags: change.tags }),
     ...change.properties,
-    ...("updated" in page.properties ? { updated: now } : {}),
+    ...(typeof updated === "string" && OWN_TIME.test(updated) ? { updated: now } : {}),
   };
-  const body =
-    change.body ?? (change.append === undefined ? page.text.body : appendText(page.text.body, change.append));
-  const text = Object.keys(front).length === 0 ? page.text : changeProperties(page.text, front);
-  return { ...text, body };
+  const { yaml = "", lineBreak } = text;
+  const added = change.append === undefined ? text.body : appendText(text, change.append);
+  const body = change.body === undefined ? added : breakLines(change.body, lineBreak);
+  const changed = changeFrontMatter(yaml, front, { lineBreak, fields: { title: "new_title", tags: "tags" } });
+  return { ...(changed === yaml ? text : replaceYaml(text, changed)), body };
 }
 
 /** Unreadable content cannot be written back without loss. */
@@ -149,93 +213,4 @@ function checkReadable({ path, problem }: Page): void {
     type: "provider",
     hint: `Open "${path}" and repair it; the front matter is the YAML between its first two "---" lines.`,
   });
-}
-
-const MAX_PAGE_BYTES = 2 * 1024 * 1024;
-const MAX_PAGES = 10_000;
-
-/** One page of the vault. */
-interface Page {
-  readonly parents: readonly string[];
-  readonly fileName: string;
-  readonly path: string;
-  readonly text: PageText;
-  readonly properties: Readonly<Record<string, unknown>>;
-  /** Why the front matter cannot be read. */
-  readonly problem: string | undefined;
-  readonly modified: Date;
-  readonly mode: number;
-}
-
-function toTags(value: unknown): string[] {
-  const list = typeof value === "string" ? value.split(/[,\s]+/) : Array.isArray(value) ? value : [];
-  return list.filter((tag): tag is string => typeof tag === "string" && tag !== "").map((tag) => tag.replace(/^#/, ""));
-}
-
-/** Describes a page without its body. `page_id` is the front matter's `id`, else the path; both are accepted everywhere. */
-function summarisePage(page: Page): PageSummary {
-  const { id, title, tags } = page.properties;
-  const hasId = typeof id === "string" || typeof id === "number";
-  return {
-    page_id: hasId && id !== "" ? String(id) : page.path,
-    path: page.path,
-    title: typeof title === "string" && title.trim() !== "" ? title : page.fileName.replace(/\.md$/i, ""),
-    parent: page.parents.join("/"),
-    tags: toTags(tags),
-    modified: page.modified.toISOString(),
-  };
-}
-
-/** Reads the page at a path. Errors name the argument `field`. */
-async function readPageAt(
-  connection: ConnectionView,
-  place: { readonly parents: readonly string[]; readonly fileName: string; readonly field: string },
-): Promise<Page> {
-  const { parents, fileName, field } = place;
-  return localFolder.open(connection, { parts: parents, field, name: fileName }, async (folder) => {
-    const { bytes, stats } = await readWholeFile(folder, fileName, MAX_PAGE_BYTES);
-    const text = splitPage(bytes.toString("utf8"));
-    const front = readProperties(text.yaml);
-    const problem = isUtf8(bytes) ? front.problem : "The file is not UTF-8 text.";
-    const path = [...parents, fileName].join("/");
-    const { properties } = front;
-    return { parents, fileName, path, text, properties, problem, modified: stats.mtime, mode: stats.mode & 0o777 };
-  });
-}
-
-/**
- * Every page below `start`, in the order of paths. Links, dot names and pages that cannot be read are left out; it stops
- * after 10,000 pages.
- */
-async function* walkPages(context: ActionContext, start: readonly string[], field: string): AsyncGenerator<Page> {
-  const { connection, signal } = context;
-  const open: (readonly string[])[] = [start];
-  let seen = 0;
-  for (let parts = open.shift(); parts !== undefined; parts = open.shift()) {
-    const here = parts;
-    const entries = await localFolder.open(connection, { parts, field }, (folder) =>
-      readdir(folder.self, { withFileTypes: true }),
-    );
-    entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-    for (const entry of entries) {
-      signal.throwIfAborted();
-      if (entry.name.startsWith(".")) continue;
-      if (entry.isDirectory()) open.push([...here, entry.name]);
-      if (!entry.isFile() || !/\.md$/i.test(entry.name)) continue;
-      if (++seen > MAX_PAGES) return;
-      const page = await readPageAt(connection, { parents: here, fileName: entry.name, field }).catch(() => undefined);
-      if (page !== undefined) yield page;
-    }
-  }
-}
-
-/** The page with this id or at this path. Throws ServiceError 404 `not_found` (type `provider`). */
-async function findPage(context: ActionContext, pageId: string): Promise<Page> {
-  if (/\.md$/i.test(pageId)) {
-    const { parents, name } = parseEntryPath(pageId, "page_id");
-    return readPageAt(context.connection, { parents, fileName: name, field: "page_id" });
-  }
-  for await (const page of walkPages(context, [], "page_id")) if (summarisePage(page).page_id === pageId) return page;
-  const hint = "Find the page with notes_search or notes_list_pages.";
-  throw refuseMissing(`There is no page with the id "${pageId}".`, hint);
 }

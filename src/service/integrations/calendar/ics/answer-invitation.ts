@@ -1,11 +1,18 @@
 import { refuseValue } from "../../../service-error.ts";
-import { type ContentBlock, listLines, replaceLines } from "../../collections/content-tree.ts";
-import { readRawLine, writeRawLine } from "../../collections/content-values.ts";
+import { changeLine } from "../../collections/content-edit.ts";
+import {
+  type ContentBlock,
+  type ContentFile,
+  listLines,
+  replaceBlock,
+  replaceLines,
+} from "../../collections/content-tree.ts";
+import { readRawLine } from "../../collections/content-values.ts";
 import type { ANSWERS } from "../agenda.ts";
 import type { CalendarFile, Series } from "./calendar-file.ts";
 import { addAfter, type ChangeContext, ownBlock } from "./change-series.ts";
 import { toAddress } from "./describe-event.ts";
-import { markChanged, replaceEvent } from "./edit-file.ts";
+import { markChanged } from "./edit-file.ts";
 import type { Instance } from "./instances.ts";
 
 /** The file after an answer to an invitation: for one instance, or for the event with all its instances. */
@@ -19,22 +26,22 @@ export function answerInvitation(
     readonly own: ReadonlySet<string>;
     readonly context: ChangeContext;
   },
-): ContentBlock {
+): ContentFile {
   const { series, instance, context } = o;
   if (instance !== undefined) {
     const { block, isNew } = ownBlock(file, instance, context.zone);
     const answered = setAnswer(block, o);
     if (answered === undefined) throw refuseUninvited(o.own);
     const marked = markChanged(answered, context.now, false);
-    return isNew ? addAfter(file.root, instance, marked) : replaceEvent(file.root, block, [marked]);
+    return isNew ? addAfter(file.content, instance, marked) : replaceBlock(file.content, block, [marked]);
   }
-  let { root } = file;
+  let { content } = file;
   for (const event of [...(series.master === undefined ? [] : [series.master]), ...series.overrides]) {
     const answered = setAnswer(event, o);
-    if (answered !== undefined) root = replaceEvent(root, event, [markChanged(answered, context.now, false)]);
+    if (answered !== undefined) content = replaceBlock(content, event, [markChanged(answered, context.now, false)]);
   }
-  if (root === file.root) throw refuseUninvited(o.own);
-  return root;
+  if (content === file.content) throw refuseUninvited(o.own);
+  return content;
 }
 
 /** The event with the answer; undefined where none of the addresses is invited. */
@@ -42,15 +49,14 @@ function setAnswer(
   event: ContentBlock,
   { answer, own }: { readonly answer: string; readonly own: ReadonlySet<string> },
 ): ContentBlock | undefined {
-  let isInvited = false;
-  const lines = listLines(event, "ATTENDEE").map((line) => {
+  const mine = listLines(event, "ATTENDEE").filter((line) => {
     const raw = readRawLine(line);
-    if (raw === undefined || !own.has(toAddress(raw))) return line;
-    isInvited = true;
-    const { rsvp: _, ...kept } = raw.params;
-    return writeRawLine("ATTENDEE", raw.value, { ...kept, partstat: answer.toUpperCase() });
+    return raw !== undefined && own.has(toAddress(raw));
   });
-  return isInvited ? replaceLines(event, "ATTENDEE", lines) : undefined;
+  const params = { partstat: answer.toUpperCase() };
+  const change = (block: ContentBlock, line: (typeof mine)[number]) =>
+    replaceLines(block, [line], [changeLine(line, "ATTENDEE", { params, drops: ["rsvp"] })]);
+  return mine.length === 0 ? undefined : mine.reduce(change, event);
 }
 
 function refuseUninvited(own: ReadonlySet<string>) {

@@ -1,13 +1,31 @@
-import { DAY_MS, toInstant, toLocal, UTC, type Zone } from "../../../../base/zones.ts";
+import { toLocal, UTC, type Zone } from "../../../../base/zones.ts";
 import { refuseMissing, refuseValue } from "../../../service-error.ts";
-import { type ContentBlock, listLines, makeLine, replaceLines } from "../../collections/content-tree.ts";
-import { firstParam, readRawLine } from "../../collections/content-values.ts";
-import { expandRule } from "../time/expand-rule.ts";
-import { findEnd, parseRule, type RecurrenceRule } from "../time/recurrence-rule.ts";
+import { setLine, setText } from "../../collections/content-edit.ts";
+import {
+  type ContentBlock,
+  type ContentFile,
+  listBlocks,
+  listLines,
+  makeBlock,
+  makeLine,
+  replaceBlock,
+  replaceLines,
+} from "../../collections/content-tree.ts";
+import { firstParam, readRawLine, readText } from "../../collections/content-values.ts";
 import { type CalendarFile, isOverride, type Series } from "./calendar-file.ts";
-import { createRoot, describeZones, markChanged, replaceEvent, setText } from "./edit-file.ts";
-import { type Instance, readTiming } from "./instances.ts";
-import { type Moment, momentToInstant, readMoments, toFormOf, writeMoment, writeMomentLine } from "./moment.ts";
+import { createRoot, describeZones, markChanged } from "./edit-file.ts";
+import type { Instance } from "./instances.ts";
+import {
+  type Moment,
+  momentToInstant,
+  readFirstMoment,
+  toFormOf,
+  toKey,
+  writeMoment,
+  writeMomentLine,
+} from "./moment.ts";
+import { createShift, readRuleText, setRule, setTimes, shiftDates, shiftOverride } from "./move-times.ts";
+import { readTiming } from "./starts.ts";
 
 /** What of an event is set; what is undefined stays as it is, and an empty text is taken away. */
 export interface EventChange {
@@ -38,12 +56,13 @@ export interface ChangeContext {
 }
 
 /** A file with one new event. */
-export function composeEventFile(draft: EventDraft, uid: string, context: ChangeContext): ContentBlock {
+export function composeEventFile(draft: EventDraft, uid: string, context: ChangeContext): ContentFile {
   const created = writeMoment({ at: Math.floor(context.now / 1000) * 1000, isDay: false, zone: UTC });
-  const empty: ContentBlock = { name: "VEVENT", entries: [makeLine(`UID:${uid}`), makeLine(`CREATED:${created}`)] };
-  const event = setTexts(setTimes(empty, draft), draft);
+  const empty = makeBlock("VEVENT", [makeLine(`UID:${uid}`), makeLine(`CREATED:${created}`)]);
+  const event = setTexts(setTimes(empty, draft), draft, false);
   const ruled = setRule(event, draft.rrule, draft.start, context.zone);
-  return withZones(createRoot([markChanged(ruled, context.now, false)]), draft, context);
+  const root = createRoot([markChanged(ruled, context.now, false)]);
+  return withZones({ entries: [root], oddities: [] }, draft, { root, zone: context.zone });
 }
 
 /** The file after a change of a whole event or series. */
@@ -51,27 +70,58 @@ export function changeSeries(
   file: CalendarFile,
   series: Series,
   { change, context }: { readonly change: EventChange; readonly context: ChangeContext },
-): ContentBlock {
+): ContentFile {
   const { master, timing } = needMaster(file, series, context.zone);
   const start = change.start ?? timing.start;
   const end = change.end ?? (change.start === undefined ? undefined : timing.endOf(start).end);
   if (start.isDay !== (end ?? start).isDay || (change.end === undefined && start.isDay !== timing.start.isDay))
     throw refuseValue("end", "is needed, too: start and end are both days, or both times.");
   const isMoved = change.start !== undefined;
-  const timed = end === undefined ? master : setTimes(master, { start, end });
+  if (end !== undefined) checkTimesKnown(file, series, isMoved);
+  if (change.rrule !== undefined || isMoved) checkOneRule(master, change.rrule);
+  const timed = end === undefined ? master : setTimes(master, { ...(isMoved && { start }), end });
   const rrule = change.rrule ?? (isMoved ? readRuleText(master) : undefined);
   const ruled = setRule(timed, rrule, start, context.zone);
   const shift = isMoved ? createShift(timing.start, start, context.zone) : undefined;
-  const changed = markChanged(
-    setTexts(shift === undefined ? ruled : shiftDates(ruled, file, shift), change),
-    context.now,
-    context.counts,
-  );
-  let root = replaceEvent(file.root, master, [changed]);
+  const shifted = shift === undefined ? ruled : shiftDates(ruled, file, { shift, event: master });
+  const changed = markChanged(setTexts(shifted, change, isOldCalendar(file, master)), context.now, context.counts);
+  let content = replaceBlock(file.content, master, [changed]);
   if (shift !== undefined)
     for (const event of series.overrides)
-      root = replaceEvent(root, event, [shiftOverride(event, file, { shift, zone: context.zone })]);
-  return withZones(root, change, context);
+      content = replaceBlock(content, event, [shiftOverride(event, file, { shift, zone: context.zone })]);
+  return withZones(content, change, { root: findRoot(content, changed), zone: context.zone });
+}
+
+/** Times of a zone that nobody knows cannot be moved, nor can what else the series says of them. */
+function checkTimesKnown(file: CalendarFile, { master, overrides }: Series, isMoved: boolean): void {
+  const events = [...(master === undefined ? [] : [master]), ...(isMoved ? overrides : [])];
+  const guess = events.flatMap((event) =>
+    ["DTSTART", "DTEND"].map((name) => readFirstMoment(event, name, file.zonesOf(event))),
+  );
+  const unknown = guess.find((moment) => moment?.isGuess);
+  if (unknown === undefined) return;
+  throw refuseValue(
+    "start",
+    `cannot be changed: the zone "${unknown.tzid || "X-WR-TIMEZONE"}" of the event is not known.`,
+    "Set another zone with the program that made it.",
+  );
+}
+
+function checkOneRule(master: ContentBlock, given: string | undefined): void {
+  const rules = [...listLines(master, "RRULE"), ...listLines(master, "EXRULE")];
+  if (rules.length < 2 || given === "") return;
+  const field = given === undefined ? "start" : "rrule";
+  throw refuseValue(field, "cannot be changed: the event has several rules.", "Change single instances.");
+}
+
+function isOldCalendar(file: CalendarFile, event: ContentBlock): boolean {
+  return readText(file.rootOf(event), "VERSION") === "1.0";
+}
+
+/** The calendar of a file that an event stands in. */
+function findRoot({ entries }: ContentFile, event: ContentBlock): ContentBlock {
+  const roots = listBlocks({ entries }, "VCALENDAR");
+  return roots.find((root) => root.entries.includes(event)) ?? (roots[0] as ContentBlock);
 }
 
 /** The file after a change of one instance of a series. */
@@ -79,7 +129,7 @@ export function changeInstance(
   file: CalendarFile,
   instance: Instance,
   { change, context }: { readonly change: EventChange; readonly context: ChangeContext },
-): ContentBlock {
+): ContentFile {
   if (change.rrule !== undefined)
     throw refuseValue("rrule", "cannot be set for one instance.", "Change the whole series, or leave rrule out.");
   const start = change.start ?? instance.start;
@@ -96,16 +146,28 @@ export function changeInstance(
     (change.start !== undefined && change.end === undefined && start.isDay !== instance.start.isDay)
   )
     throw refuseValue("end", "is needed, too: start and end are both days, or both times.");
+  const times = change.start === undefined && change.end === undefined ? undefined : { start, end };
+  if (times !== undefined) checkTimesKnown(file, { ...instance.series, overrides: [instance.event] }, true);
   const own = ownBlock(file, instance, context.zone);
-  const changed = markChanged(setTexts(setTimes(own.block, { start, end }), change), context.now, context.counts);
-  const root = own.isNew ? addAfter(file.root, instance, changed) : replaceEvent(file.root, own.block, [changed]);
-  return withZones(root, change, context);
+  const timed = times === undefined ? own.block : setTimes(own.block, times);
+  const texts = setTexts(timed, change, isOldCalendar(file, instance.event));
+  const changed = markChanged(texts, context.now, context.counts);
+  const content = own.isNew
+    ? addAfter(file.content, instance, changed)
+    : replaceBlock(file.content, own.block, [changed]);
+  return withZones(content, change, { root: findRoot(content, changed), zone: context.zone });
 }
 
 /** The file with the rules of the zones of new times. */
-function withZones(root: ContentBlock, { start, end }: EventChange, { zone }: ChangeContext): ContentBlock {
+function withZones(
+  content: ContentFile,
+  { start, end }: EventChange,
+  { root, zone }: { readonly root: ContentBlock; readonly zone: Zone },
+): ContentFile {
   const first = start ?? end;
-  return first === undefined ? root : describeZones(root, [start?.zone, end?.zone], momentToInstant(first, zone));
+  if (first === undefined) return content;
+  const zones = [start, end].map((moment) => (moment?.tzid === undefined ? moment?.zone : undefined));
+  return describeZones(content, root, { zones, instant: momentToInstant(first, zone) });
 }
 
 /** The file without one instance of a series; undefined when nothing is left in it. */
@@ -113,29 +175,41 @@ export function removeInstance(
   file: CalendarFile,
   instance: Instance,
   context: ChangeContext,
-): ContentBlock | undefined {
+): ContentFile | undefined {
   const { series, original } = instance;
   const own = ownBlock(file, instance, context.zone);
   // One that holds for all later instances, too, is still needed for those.
   const [id] = listLines(own.block, "RECURRENCE-ID");
   const isRange = id !== undefined && firstParam(readRawLine(id)?.params ?? {}, "range") !== undefined;
-  const root = own.isNew || isRange ? file.root : replaceEvent(file.root, own.block, []);
+  const content = own.isNew || isRange ? file.content : replaceBlock(file.content, own.block, []);
   const { master } = series;
-  if (master === undefined || original === undefined) return withContent(root);
+  if (master === undefined || original === undefined) return withContent(content);
   const { timing } = needMaster(file, series, context.zone);
   const line = writeMomentLine("EXDATE", [toFormOf(timing.start, original, context.zone)]);
-  const excluded = replaceLines(master, "EXDATE", [...listLines(master, "EXDATE"), line]);
-  return replaceEvent(root, master, [markChanged(excluded, context.now, context.counts)]);
+  const excluded = replaceLines(master, [], [line]);
+  return replaceBlock(content, master, [markChanged(excluded, context.now, context.counts)]);
 }
 
 /** The file without a series; undefined when nothing is left in it. */
-export function removeSeries({ root }: CalendarFile, { master, overrides }: Series): ContentBlock | undefined {
-  const gone = new Set<unknown>([...(master === undefined ? [] : [master]), ...overrides]);
-  return withContent({ ...root, entries: root.entries.filter((entry) => !gone.has(entry)) });
+export function removeSeries({ content }: CalendarFile, { master, overrides, older }: Series): ContentFile | undefined {
+  if (older.length > 0)
+    throw refuseValue(
+      "event_id",
+      "names an event of which the file has older versions: one of them would be shown then.",
+      "Remove those with another program first.",
+    );
+  const events = [...(master === undefined ? [] : [master]), ...overrides];
+  return withContent(events.reduce((left, event) => replaceBlock(left, event, []), content));
 }
 
-function withContent(root: ContentBlock): ContentBlock | undefined {
-  return root.entries.some((entry) => !("raw" in entry) && entry.name !== "VTIMEZONE") ? root : undefined;
+/** Undefined where nothing is left that somebody could miss. */
+function withContent(content: ContentFile): ContentFile | undefined {
+  const roots = content.entries.filter((entry): entry is ContentBlock => !("raw" in entry));
+  const isEmpty = roots.every(
+    ({ name, entries }) =>
+      name === "VCALENDAR" && entries.every((entry) => "raw" in entry || entry.name === "VTIMEZONE"),
+  );
+  return isEmpty ? undefined : content;
 }
 
 function needMaster(file: CalendarFile, { master, uid }: Series, zone: Zone) {
@@ -149,116 +223,28 @@ export function ownBlock(file: CalendarFile, instance: Instance, zone: Zone): { 
   const { event, original, series, start, end } = instance;
   if (original === undefined) return { block: event, isNew: false };
   const form = readTiming(series.master ?? event, file, zone)?.start ?? original;
-  if (isOverride(event)) {
-    const [at] = listLines(event, "RECURRENCE-ID").flatMap((line) => readMoments(line, file.findZone));
-    const isOwn = at !== undefined && momentToInstant(at, zone) === momentToInstant(original, zone);
+  if (event !== series.master && isOverride(event)) {
+    const at = readFirstMoment(event, "RECURRENCE-ID", file.zonesOf(event));
+    const isOwn = at !== undefined && toKey(at, form, zone) === toKey(original, form, zone);
     if (isOwn) return { block: event, isNew: false };
   }
   const dropped = new Set(["RRULE", "RDATE", "EXDATE", "EXRULE", "RECURRENCE-ID"]);
   const kept = event.entries.filter((entry) => !("raw" in entry) || !dropped.has(entry.name));
   const copy = setTimes({ ...event, entries: kept }, { start, end });
   const id = writeMomentLine("RECURRENCE-ID", [toFormOf(form, original, zone)]);
-  return { block: replaceLines(copy, "RECURRENCE-ID", [id]), isNew: true };
+  return { block: setLine(copy, "RECURRENCE-ID", id), isNew: true };
 }
 
 /** The file with a block more, behind the others of its series. */
-export function addAfter(root: ContentBlock, { series, event }: Instance, block: ContentBlock): ContentBlock {
+export function addAfter(content: ContentFile, { series, event }: Instance, block: ContentBlock): ContentFile {
   const last = series.overrides.at(-1) ?? series.master ?? event;
-  return replaceEvent(root, last, [last, block]);
+  return replaceBlock(content, last, [last, block]);
 }
 
-function setTexts(event: ContentBlock, { title, location, description }: EventChange): ContentBlock {
-  return setText(setText(setText(event, "SUMMARY", title), "LOCATION", location), "DESCRIPTION", description);
-}
-
-function setTimes(event: ContentBlock, { start, end }: { start: Moment; end: Moment }): ContentBlock {
-  const started = replaceLines(event, "DTSTART", [writeMomentLine("DTSTART", [start])]);
-  const ended = replaceLines(started, "DTEND", [writeMomentLine("DTEND", [end])]);
-  return replaceLines(ended, "DURATION", []);
-}
-
-function readRuleText(event: ContentBlock): string | undefined {
-  const [line] = listLines(event, "RRULE");
-  return line === undefined ? undefined : readRawLine(line)?.value;
-}
-
-function setRule(event: ContentBlock, text: string | undefined, start: Moment, zone: Zone): ContentBlock {
-  if (text === undefined) return event;
-  if (text === "") return ["RRULE", "RDATE", "EXDATE"].reduce((one, name) => replaceLines(one, name, []), event);
-  const rule = readGivenRule(text);
-  const own = start.zone ?? zone;
-  const end = findEnd(rule, (instant) => toLocal(instant, own));
-  const span = { from: start.at, to: start.at, end, budget: { steps: 10 } };
-  if (expandRule(rule, start.at, span).length === 0)
-    throw refuseValue("start", "is not one of the times that rrule names.", "Begin with the first time of the rule.");
-  return replaceLines(event, "RRULE", [makeLine(`RRULE:${writeUntil(text, rule, { start, own })}`)]);
-}
-
-function readGivenRule(text: string): RecurrenceRule {
-  try {
-    return parseRule(text);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : "";
-    throw refuseValue("rrule", `cannot be used: ${why}.`, "For example FREQ=WEEKLY;BYDAY=MO;COUNT=10 (RFC 5545).");
-  }
-}
-
-/** UNTIL is of the same kind as the start, and in UTC where that has a zone. */
-function writeUntil(
-  text: string,
-  { until }: RecurrenceRule,
-  o: { readonly start: Moment; readonly own: Zone },
-): string {
-  const plain = text.trim().toUpperCase();
-  if (until === undefined || (until.isDay === o.start.isDay && (until.isDay || until.isUtc))) return plain;
-  const at = until.isDay ? until.at + DAY_MS - 1000 : until.isUtc ? toLocal(until.at, o.own) : until.at;
-  const moment = o.start.isDay
-    ? { at, isDay: true, zone: undefined }
-    : o.start.zone === undefined
-      ? { at, isDay: false, zone: undefined }
-      : { at: toInstant(at, o.own), isDay: false, zone: UTC };
-  return plain.replace(/UNTIL=[^;]+/, `UNTIL=${writeMoment(moment)}`);
-}
-
-/** Moves a moment as the start of its series was moved. */
-type Shift = (moment: Moment) => Moment;
-
-function createShift(from: Moment, to: Moment, zone: Zone): Shift {
-  const delta = to.at - toFormOf(to, from, zone).at;
-  return (moment) => {
-    const there = toFormOf(to, moment, zone);
-    return { ...there, at: there.at + delta };
-  };
-}
-
-/** What was taken out of a series or added to it stays so when the series is moved. */
-function shiftDates(event: ContentBlock, file: CalendarFile, shift: Shift): ContentBlock {
-  return ["EXDATE", "RDATE"].reduce((block, name) => {
-    const lines = listLines(block, name);
-    if (lines.some((line) => readRawLine(line)?.value.includes("/")))
-      throw refuseValue(
-        "start",
-        "cannot be changed: the series has times of other lengths.",
-        "Change single instances.",
-      );
-    const [first, ...others] = lines.flatMap((line) => readMoments(line, file.findZone)).map(shift);
-    return first === undefined ? block : replaceLines(block, name, [writeMomentLine(name, [first, ...others])]);
-  }, event);
-}
-
-/** An instance that differs belongs to the moved one; its own time moves with it unless it was another one before. */
-function shiftOverride(
-  event: ContentBlock,
-  file: CalendarFile,
-  { shift, zone }: { readonly shift: Shift; readonly zone: Zone },
-): ContentBlock {
-  const [line] = listLines(event, "RECURRENCE-ID");
-  const original = line && readMoments(line, file.findZone)[0];
-  const timing = readTiming(event, file, zone);
-  if (line === undefined || original === undefined || timing === undefined) return event;
-  const range = firstParam(readRawLine(line)?.params ?? {}, "range");
-  const id = writeMomentLine("RECURRENCE-ID", [shift(original)], range === undefined ? {} : { range });
-  const renamed = replaceLines(event, "RECURRENCE-ID", [id]);
-  if (momentToInstant(timing.start, zone) !== momentToInstant(original, zone)) return renamed;
-  return setTimes(renamed, { start: shift(timing.start), end: shift(timing.endOf(timing.start).end) });
+function setTexts(event: ContentBlock, { title, location, description }: EventChange, isOld: boolean): ContentBlock {
+  const titled = setText(event, "SUMMARY", title, { field: "new_title", isOld });
+  const placed = setText(titled, "LOCATION", location, { field: "location", isOld });
+  const described = setText(placed, "DESCRIPTION", description, { field: "description", isOld });
+  // The same as HTML, which Outlook shows before the other.
+  return description === undefined ? described : replaceLines(described, listLines(described, "X-ALT-DESC"), []);
 }

@@ -2,6 +2,7 @@ import { shortenText } from "../../../../base/text.ts";
 import { DAY_MS, type Zone } from "../../../../base/zones.ts";
 import { type ContentBlock, listBlocks, listLines } from "../../collections/content-tree.ts";
 import { firstParam, readDuration, readLine, readRawLine, readText } from "../../collections/content-values.ts";
+import { stripHtml } from "../../html-text.ts";
 import { sayDays, sayTimes, writeDay, writeTime } from "../time/words.ts";
 import type { CalendarFile } from "./calendar-file.ts";
 import { type Instance, repeats } from "./instances.ts";
@@ -24,6 +25,12 @@ export function readEventText(event: ContentBlock, name: string): string | undef
   return readText(event, name);
 }
 
+/** The description of an event; the text of its HTML where it has no other. */
+function readDescription(event: ContentBlock): string | undefined {
+  const html = readText(event, "X-ALT-DESC");
+  return readText(event, "DESCRIPTION") ?? (html === undefined ? undefined : stripHtml(html));
+}
+
 /** The title of an event, as it is shown. */
 export function readTitle(event: ContentBlock): string {
   return shortenText(readEventText(event, "SUMMARY") ?? "", 500);
@@ -44,13 +51,21 @@ export function summariseInstance(
     title: readTitle(event),
     ...sayWhen(instance, o.zone),
     ...(start.zone !== undefined && start.zone.id !== o.zone.id && { event_zone: start.zone.id }),
-    ...(!start.isDay && start.zone === undefined && { floating: "The time is the same on every clock, in no zone." }),
+    ...(start.isGuess && { zone_unknown: `Nobody knows the zone "${nameZone(start)}": the time is a guess.` }),
+    ...(!start.isDay && !start.isGuess && start.zone === undefined && { floating: FLOATING }),
     ...(location !== undefined && { location: shortenText(location, 500) }),
     ...(original !== undefined && { repeats: true, instance: writeOriginal(original, o.zone) }),
     ...(status !== undefined && status !== "confirmed" && { status }),
     ...(isFree(event) && { shown_as: "free" }),
     ...(answer !== undefined && { your_answer: answer }),
   };
+}
+
+const FLOATING = "The time is the same on every clock, in no zone.";
+
+/** The zone as the file has it; one that is not known can be that of the whole calendar. */
+function nameZone({ tzid }: Moment): string {
+  return shortenText(tzid || "X-WR-TIMEZONE", 100);
 }
 
 function sayWhen({ start, end, startsAt, endsAt }: Instance, zone: Zone) {
@@ -77,14 +92,14 @@ function writeOriginal(original: Moment, zone: Zone): string {
 /** Everything of an event beside its summary. */
 export function describeDetails(file: CalendarFile, instance: Instance, zone: Zone) {
   const { event, series } = instance;
-  const text = readEventText(event, "DESCRIPTION");
+  const text = readDescription(event);
   const url = readEventText(event, "URL");
   const visibility = readEventText(event, "CLASS")?.toLowerCase();
   const organizer = listPeople(event, "ORGANIZER")[0];
   const attendees = listPeople(event, "ATTENDEE");
   const categories = listLines(event, "CATEGORIES").flatMap((line) => readLine(line)?.values ?? []);
   return {
-    uid: series.uid,
+    ...(series.uid !== "" && { uid: series.uid }),
     ...(text !== undefined && { description: shortenText(text, MAX_TEXT) }),
     ...(url !== undefined && { url }),
     ...(categories.length > 0 && { categories }),
@@ -102,10 +117,13 @@ function describeRecurrence(file: CalendarFile, { series }: Instance) {
   if (master === undefined) return undefined;
   const count = (name: string) =>
     listLines(master, name).reduce((sum, line) => sum + (readRawLine(line)?.value.split(",").length ?? 0), 0);
-  const [rule] = listLines(master, "RRULE");
-  const start = readFirstMoment(master, "DTSTART", file.findZone);
+  const [rule, ...others] = listLines(master, "RRULE").map((line) => readRawLine(line)?.value ?? "");
+  const without = listLines(master, "EXRULE").map((line) => readRawLine(line)?.value ?? "");
+  const start = readFirstMoment(master, "DTSTART", file.zonesOf(master));
   return {
-    ...(rule !== undefined && { rrule: readRawLine(rule)?.value }),
+    ...(rule !== undefined && { rrule: rule }),
+    ...(others.length > 0 && { further_rules: others }),
+    ...(without.length > 0 && { taken_out_by_rule: without }),
     ...(start !== undefined && { first_day: writeDay(start.at) }),
     further_times: count("RDATE"),
     taken_out: count("EXDATE"),
@@ -127,7 +145,7 @@ function describeReminders(event: ContentBlock): string[] {
 
 function describeTimes(event: ContentBlock, file: CalendarFile, zone: Zone) {
   const read = (name: string) => {
-    const moment = readFirstMoment(event, name, file.findZone);
+    const moment = readFirstMoment(event, name, file.zonesOf(event));
     return moment === undefined ? undefined : writeTime(momentToInstant(moment, zone), zone);
   };
   const [created, modified] = [read("CREATED"), read("LAST-MODIFIED")];
@@ -165,7 +183,9 @@ export function readOwnAnswer(event: ContentBlock, own: ReadonlySet<string>): st
 
 /** True for an event that takes no time of its owner. */
 export function isFree(event: ContentBlock): boolean {
-  return readEventText(event, "TRANSP")?.toUpperCase() === "TRANSPARENT";
+  // Outlook has a property of its own; vCalendar 1.0 a number.
+  const shown = readEventText(event, "TRANSP") ?? readEventText(event, "X-MICROSOFT-CDO-BUSYSTATUS") ?? "";
+  return ["TRANSPARENT", "1", "FREE"].includes(shown.toUpperCase());
 }
 
 /** True for an event that does not take place. */

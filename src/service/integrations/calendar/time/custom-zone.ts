@@ -14,35 +14,39 @@ export interface Observance {
   readonly dates: readonly LocalTime[];
 }
 
-/** More than the zones of the world have had. */
+/** More than a decade of the zones of the world has had. */
 const MAX_STEPS = 5_000;
 const YEAR_MS = 366 * DAY_MS;
+const DECADE_MS = 10 * YEAR_MS;
 
 /** A zone that a file describes itself. */
 export function createCustomZone(id: string, observances: readonly Observance[]): Zone {
-  let covered = Number.NEGATIVE_INFINITY;
-  let onsets: { readonly at: number; readonly to: number }[] = [];
+  const decades = new Map<number, readonly Onset[]>();
   const first = observances.toSorted((a, b) => a.start - a.from - (b.start - b.from))[0];
-
-  function cover(instant: number): void {
-    if (instant <= covered) return;
-    covered = instant + 2 * YEAR_MS;
-    const budget = { steps: MAX_STEPS };
-    onsets = observances
-      .flatMap(({ start, from, to, rule, dates }) => {
-        const end = rule === undefined ? 0 : findEnd(rule, (utc) => utc + from);
-        const span = { from: start, to: covered + DAY_MS, end, budget };
-        const repeated = rule === undefined ? [] : expandRule(rule, start, span);
-        return [start, ...dates, ...repeated].map((local) => ({ at: local - from, to }));
-      })
-      .sort((a, b) => a.at - b.at);
-  }
 
   return {
     id,
     offsetAt(instant) {
-      cover(instant);
+      const decade = Math.floor(instant / DECADE_MS);
+      const onsets = decades.get(decade) ?? listOnsets(observances, decade * DECADE_MS);
+      decades.set(decade, onsets);
       return onsets.findLast(({ at }) => at <= instant)?.to ?? first?.from ?? 0;
     },
   };
+}
+
+interface Onset {
+  readonly at: number;
+  readonly to: number;
+}
+
+/** When offsets begin to hold in a decade, and when those began that hold at its begin. */
+function listOnsets(observances: readonly Observance[], begin: number): Onset[] {
+  const onsets = observances.flatMap(({ start, from, to, rule, dates }) => {
+    const end = rule === undefined ? 0 : findEnd(rule, (utc) => utc + from);
+    const span = { from: Math.min(begin, end) - 2 * YEAR_MS, to: begin + DECADE_MS + DAY_MS, end };
+    const repeated = rule === undefined ? [] : expandRule(rule, start, { ...span, budget: { steps: MAX_STEPS } });
+    return [start, ...dates, ...repeated].map((local) => ({ at: local - from, to }));
+  });
+  return onsets.sort((a, b) => a.at - b.at);
 }

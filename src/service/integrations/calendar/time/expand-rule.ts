@@ -5,7 +5,7 @@ const UNIT_MS = { HOURLY: 3_600_000, MINUTELY: 60_000, SECONDLY: 1_000 } as cons
 
 /** How much may be looked at: a rule of a stranger can ask for any amount of work, and name days that never come. */
 export interface Budget {
-  /** Steps that are left, each at most some hundred days. */
+  /** Steps that are left, each of about a month at most. */
   steps: number;
 }
 
@@ -31,8 +31,8 @@ export function expandRule(rule: RecurrenceRule, start: LocalTime, span: Span): 
   // With COUNT all occurrences have to be counted; otherwise those before the span need not be made.
   const first = rule.count === undefined ? Math.max(0, countPeriods(rule, start, span.from) - 1) : 0;
   for (let index = first; span.budget.steps > 0; index += 1) {
-    span.budget.steps -= 1;
     const period = openPeriod(rule, start, index);
+    span.budget.steps -= 1 + Math.floor(period.days.length / 31);
     if (period.begin > last) break;
     for (const at of pickPositions(rule, listTimes(rule, start, period, span.budget))) {
       if (at < start) continue;

@@ -1,4 +1,6 @@
 import { DAY_MS, type LocalTime, makeLocal } from "../../../../base/zones.ts";
+import { type ContentBlock, listLines } from "../../collections/content-tree.ts";
+import { readRawLine } from "../../collections/content-values.ts";
 
 export const WEEKDAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"] as const;
 const FREQUENCIES = ["SECONDLY", "MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"] as const;
@@ -34,15 +36,26 @@ const RANGES = {
 
 const MAX_INTERVAL = 100_000;
 
-/** Reads a rule such as `FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10`. Throws an Error whose message says what is wrong with it. */
-export function parseRule(text: string): RecurrenceRule {
+/** Parts of other calendars than the Gregorian, which the engine does not know (RFC 7529). */
+const OTHER_CALENDARS = /^(?:RSCALE=(?!GREGORIAN$)|SKIP=(?!OMIT$))/;
+
+/**
+ * Reads a rule such as `FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10`, also one that other programs wrote against the standard, and says
+ * what of it has no place there. Throws an Error whose message says why it cannot be used at all.
+ */
+export function parseRule(text: string): { readonly rule: RecurrenceRule; readonly oddities: readonly string[] } {
   const parts = new Map<string, string>();
-  for (const part of text.trim().toUpperCase().split(";")) {
-    const [, name, value] = /^([A-Z-]+)=(.+)$/.exec(part) ?? [];
-    if (name === undefined || value === undefined) throw new Error(`"${part}" is not of the form NAME=VALUE`);
-    if (parts.has(name)) throw new Error(`${name} occurs twice`);
-    parts.set(name, value);
+  const oddities: string[] = [];
+  for (const part of text.replaceAll("\\", "").toUpperCase().split(";")) {
+    const [, name, value = ""] = /^\s*([A-Z-]+)=\s*(.*?)\s*$/.exec(part) ?? [];
+    if (name === undefined && part.trim() !== "") throw new Error(`"${part}" is not of the form NAME=VALUE`);
+    if (OTHER_CALENDARS.test(part.trim())) throw new Error(`${part.trim()} is not known`);
+    if (name === undefined || value === "") oddities.push(`"${part}" is empty`);
+    else if (parts.has(name)) throw new Error(`${name} occurs twice`);
+    else parts.set(name, value);
   }
+  const unknown = [...parts.keys()].filter((name) => !KNOWN.has(name));
+  oddities.push(...unknown.map((name) => `${name} is not known`));
   const freq = FREQUENCIES.find((one) => one === parts.get("FREQ"));
   if (freq === undefined) throw new Error(`FREQ must be one of ${FREQUENCIES.join(", ")}`);
   const by: Partial<Record<NumberPart, readonly number[]>> = {};
@@ -50,20 +63,88 @@ export function parseRule(text: string): RecurrenceRule {
     const value = parts.get(name);
     if (value !== undefined) by[name] = readNumbers(name, value);
   }
-  const byDay = parts.get("BYDAY")?.split(",").map(readDay);
-  checkParts(freq, by);
+  oddities.push(...listMisfits(freq, by));
   const count = readCount("COUNT", parts.get("COUNT"));
   const until = parts.get("UNTIL");
-  if (count !== undefined && until !== undefined) throw new Error("COUNT and UNTIL exclude each other");
-  return {
+  if (count !== undefined && until !== undefined) oddities.push("COUNT and UNTIL exclude each other");
+  const rule = {
     freq,
     interval: Math.min(readCount("INTERVAL", parts.get("INTERVAL")) ?? 1, MAX_INTERVAL),
     count,
     until: until === undefined ? undefined : readUntil(until),
     wkst: readDay(parts.get("WKST") ?? "MO").day,
     by,
-    byDay,
+    byDay: parts.get("BYDAY")?.split(",").map(readDay),
   };
+  return { rule, oddities };
+}
+
+const KNOWN = new Set([
+  "FREQ",
+  "COUNT",
+  "UNTIL",
+  "INTERVAL",
+  "WKST",
+  "BYDAY",
+  "RSCALE",
+  "SKIP",
+  ...Object.keys(RANGES),
+]);
+
+/**
+ * The rules of a block, by the name of their lines. `oddities` are those of which instances may be missing or wrong; `failed`
+ * are the texts that cannot be used.
+ */
+export function readRules(block: Pick<ContentBlock, "entries">, name: "RRULE" | "EXRULE") {
+  const rules: RecurrenceRule[] = [];
+  const [oddities, failed]: [string[], string[]] = [[], []];
+  for (const line of listLines(block, name)) {
+    const text = readRawLine(line)?.value ?? "";
+    try {
+      const read = parseRule(translateOldRule(text.trim().toUpperCase()) ?? text.replaceAll(/\s+/g, ""));
+      rules.push(read.rule);
+      oddities.push(...read.oddities.filter((one) => one.endsWith("is not known") || one.startsWith("BYWEEKNO")));
+    } catch (error) {
+      failed.push(text);
+      oddities.push(error instanceof Error ? error.message : "");
+    }
+  }
+  return { rules, oddities, failed };
+}
+
+const OLD_FORMS: Readonly<Record<string, readonly [freq: string, part: string, needsOne?: true]>> = {
+  D: ["DAILY", "BYDAY"],
+  W: ["WEEKLY", "BYDAY"],
+  MP: ["MONTHLY", "BYDAY", true],
+  MD: ["MONTHLY", "BYMONTHDAY"],
+  YM: ["YEARLY", "BYMONTH"],
+  YD: ["YEARLY", "BYYEARDAY", true],
+};
+
+/** A rule of vCalendar 1.0 such as `MP1 1+ 3+ TU #10` as iCalendar writes it; undefined for any other text. */
+function translateOldRule(text: string): string | undefined {
+  const [, form = "", interval, rest = ""] = /^(D|W|MP|MD|YM|YD)(\d{1,5})((?:\s+\S+)*)$/.exec(text) ?? [];
+  const [freq, part, needsOne = false] = OLD_FORMS[form] ?? [];
+  if (freq === undefined) return undefined;
+  const words = rest.split(/\s+/).filter((word) => word !== "");
+  const [end] = /^#\d+$|^\d{8}(?:T\d+Z?)?$/.exec(words.at(-1) ?? "") ?? [];
+  const given = words.slice(0, end === undefined ? undefined : -1).map((word) => word.replace(/^LD$/, "1-"));
+  const numbers = given.map((word) =>
+    word.replace(/^(\d+)([+-])$/, (_, digits, sign) => `${sign === "-" ? "-" : ""}${digits}`),
+  );
+  // Each day has the positions that stand before it.
+  const list =
+    form === "MP" ? numbers.flatMap((word, at) => (/\d/.test(word) ? [] : listPlaces(numbers, at))) : numbers;
+  if (needsOne && list.length === 0) throw new Error(`"${text}" names no day`);
+  const limit = end === "#0" ? "" : end?.startsWith("#") === false ? `;UNTIL=${end}` : `;COUNT=${end?.slice(1) ?? 2}`;
+  return `FREQ=${freq};INTERVAL=${interval}${list.length === 0 ? "" : `;${part}=${list.join(",")}`}${limit}`;
+}
+
+/** The day at a place of a rule of vCalendar 1.0, with each of its positions. */
+function listPlaces(words: readonly string[], at: number): string[] {
+  const last = words.slice(0, at).findLastIndex((word) => /\d/.test(word));
+  const first = words.slice(0, last + 1).findLastIndex((word) => !/\d/.test(word)) + 1;
+  return words.slice(first, last + 1).map((position) => `${position}${words[at]}`);
 }
 
 function readNumbers(name: NumberPart, value: string): number[] {
@@ -84,12 +165,15 @@ function readDay(text: string): { nth: number; day: number } {
   return { nth: Number(nth), day };
 }
 
-/** Combinations that the standard forbids. */
-function checkParts(freq: RecurrenceRule["freq"], by: RecurrenceRule["by"]): void {
-  if (by.BYWEEKNO !== undefined && freq !== "YEARLY") throw new Error("BYWEEKNO goes with FREQ=YEARLY only");
-  if (by.BYYEARDAY !== undefined && /^(?:DAILY|WEEKLY|MONTHLY)$/.test(freq))
-    throw new Error(`BYYEARDAY does not go with FREQ=${freq}`);
-  if (by.BYMONTHDAY !== undefined && freq === "WEEKLY") throw new Error("BYMONTHDAY does not go with FREQ=WEEKLY");
+/** Combinations that the standard forbids; the engine takes each part as a limit then, as others do. */
+function listMisfits(freq: RecurrenceRule["freq"], by: RecurrenceRule["by"]): string[] {
+  return [
+    ...(by.BYWEEKNO !== undefined && freq !== "YEARLY" ? ["BYWEEKNO goes with FREQ=YEARLY only"] : []),
+    ...(by.BYYEARDAY !== undefined && /^(?:DAILY|WEEKLY|MONTHLY)$/.test(freq)
+      ? [`BYYEARDAY does not go with FREQ=${freq}`]
+      : []),
+    ...(by.BYMONTHDAY !== undefined && freq === "WEEKLY" ? ["BYMONTHDAY does not go with FREQ=WEEKLY"] : []),
+  ];
 }
 
 function readCount(name: string, text: string | undefined): number | undefined {
@@ -99,18 +183,27 @@ function readCount(name: string, text: string | undefined): number | undefined {
 }
 
 function readUntil(text: string): NonNullable<RecurrenceRule["until"]> {
-  const [, year, month, day, time, zulu] = /^(\d{4})(\d\d)(\d\d)(?:T(\d{6})(Z)?)?$/.exec(text) ?? [];
+  const [, year, month, day, hours, minutes, seconds = "0", zulu] =
+    /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?(\d\d))?(Z)?)?$/.exec(text) ?? [];
   if (year === undefined) throw new Error("UNTIL must be a day or a time such as 20261231T225959Z");
   const midnight = makeLocal(Number(year), Number(month), Number(day));
-  if (time === undefined) return { at: midnight, isDay: true, isUtc: false };
-  const [hours = 0, minutes = 0, seconds = 0] = (time.match(/../g) ?? []).map(Number);
-  const at = midnight + ((hours * 60 + minutes) * 60 + seconds) * 1000;
+  if (hours === undefined) return { at: midnight, isDay: true, isUtc: false };
+  const at = midnight + ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
   return { at, isDay: false, isUtc: zulu !== undefined };
 }
 
-/** The last local time that UNTIL allows; Infinity without one. `toLocal` makes local time of UTC. */
-export function findEnd({ until }: RecurrenceRule, toLocal: (instant: number) => LocalTime): LocalTime {
+/**
+ * The last local time that UNTIL allows; Infinity without one. `toLocal` makes local time of UTC. For days, the first and the
+ * last second of a day in UTC are those of that day.
+ */
+export function findEnd(
+  { until }: RecurrenceRule,
+  toLocal: (instant: number) => LocalTime,
+  o: { readonly ofDays?: boolean } = {},
+): LocalTime {
   if (until === undefined) return Number.POSITIVE_INFINITY;
-  if (until.isDay) return until.at + DAY_MS - 1;
-  return until.isUtc ? toLocal(until.at) : until.at;
+  const { at } = until;
+  const isEdge = o.ofDays === true && (at % DAY_MS === 0 || (at + 1000) % DAY_MS === 0);
+  if (until.isDay) return at + DAY_MS - 1;
+  return until.isUtc && !isEdge ? toLocal(at) : at;
 }

@@ -1,9 +1,8 @@
 import { createGate } from "../../../../base/concurrency.ts";
-import { hasCode } from "../../../../base/disk.ts";
 import { MAX_FILE_BYTES } from "../../../../wire/constants.ts";
 import type { S3Object } from "../../../files/s3-listing.ts";
 import { typeByName } from "../../../files/sniff-mimetype.ts";
-import { chooseTrashFolder, type IfExists, takeFreeName } from "../../../files/write-file.ts";
+import { chooseTrashFolder, type IfExists } from "../../../files/write-file.ts";
 import { refuseValue, ServiceError } from "../../../service-error.ts";
 import type { FolderEntry } from "../../connection-folder.ts";
 import type { RemoteCall } from "../../remote-call.ts";
@@ -16,7 +15,7 @@ import {
   isHidden,
   refuseChanged,
   refusePath,
-  refuseTaken,
+  takeName,
   toText,
 } from "../drive.ts";
 import type { BucketClient, Condition } from "./bucket-client.ts";
@@ -24,6 +23,7 @@ import type { BucketClient, Condition } from "./bucket-client.ts";
 /** Most objects of a folder that is moved or deleted: each is copied. */
 const MAX_MOVED = 1000;
 const AT_ONCE = 8;
+const NO_PATH = "Its name has empty parts or dots, which no path of an action can hold, and it is left out.";
 
 /** An entry that is there: an object, or a folder, which is the beginning of the names of others. */
 type Found = { readonly object: S3Object } | "folder" | undefined;
@@ -41,7 +41,7 @@ export class BucketDrive implements Drive {
     this.#prefix = prefix;
   }
 
-  async *list({ parts, field }: FolderPath): AsyncGenerator<FolderEntry> {
+  async *list({ parts, field, notShown }: FolderPath): AsyncGenerator<FolderEntry> {
     const start = this.#toFolderName(parts);
     let isThere = parts.length === 0;
     for await (const { objects, prefixes } of this.#client.list(start, { delimiter: "/" })) {
@@ -49,16 +49,18 @@ export class BucketDrive implements Drive {
       for (const whole of prefixes) {
         const name = whole.slice(start.length, -1);
         if (isNameable(name)) yield toFolder(parts, name);
+        else notShown?.push({ where: whole, why: NO_PATH });
       }
       for (const object of objects) {
         const name = object.name.slice(start.length);
         if (isNameable(name)) yield await toFile(parts, name, object);
+        else if (name !== "") notShown?.push({ where: object.name, why: NO_PATH });
       }
     }
     if (!isThere) await this.#refuseFolder({ parts, field });
   }
 
-  async *walk({ parts, field }: FolderPath): AsyncGenerator<FolderEntry> {
+  async *walk({ parts, field, notShown }: FolderPath): AsyncGenerator<FolderEntry> {
     const start = this.#toFolderName(parts);
     const known = new Set<string>();
     let isThere = parts.length === 0;
@@ -67,7 +69,9 @@ export class BucketDrive implements Drive {
       for (const object of objects) {
         const below = object.name.slice(start.length).split("/");
         const name = below.pop() ?? "";
-        if (![...below, name || "-"].every((part) => isNameable(part) && !isHidden(part))) continue;
+        const names = [...below, name || "-"];
+        if (!names.every(isNameable)) notShown?.push({ where: object.name, why: NO_PATH });
+        if (!names.every((part) => isNameable(part) && !isHidden(part))) continue;
         for (const [index, folder] of below.entries()) {
           const parents = [...parts, ...below.slice(0, index)];
           const entry = toFolder(parents, folder);
@@ -188,27 +192,29 @@ export class BucketDrive implements Drive {
   }
 
   /** Lets `write` take the name of `path`, or the one that `ifExists` leads to; returns that name. */
-  async #take(
+  #take(
     path: EntryPath,
     ifExists: IfExists,
     write: (key: string, condition: Condition) => Promise<boolean>,
   ): Promise<string> {
-    const attempt = async (name: string) => {
+    return takeName(path, ifExists === "rename", async (name) => {
       const one = { ...path, name };
       const found = await this.#find(one);
       const isReplaced = ifExists === "replace" && found !== undefined;
       if (isReplaced && found === "folder") throw refusePath("EISDIR", one);
       const etag = typeof found === "object" ? (found.object.etag ?? "*") : "*";
+      if (isReplaced && found !== "folder") await this.#keep(one, found.object);
       const isFree = isReplaced || found === undefined;
-      if (isFree && (await write(this.#toName(one), isReplaced ? { ifMatch: etag } : "absent"))) return;
-      if (isReplaced) throw refuseChanged(one);
-      throw Object.assign(new Error("taken"), { code: "EEXIST" });
-    };
-    if (ifExists === "rename") return takeFreeName(path.name, attempt);
-    await attempt(path.name).catch((error: unknown) => {
-      throw hasCode(error, "EEXIST") ? refuseTaken(path) : error;
+      const isDone = isFree && (await write(this.#toName(one), isReplaced ? { ifMatch: etag } : "absent"));
+      if (isReplaced && !isDone) throw refuseChanged(one);
+      return isDone;
     });
-    return path.name;
+  }
+
+  /** Copies an object to the trash before it is replaced. */
+  async #keep(path: EntryPath, object: S3Object): Promise<void> {
+    const kept = { ...path, parents: chooseTrashFolder(path.parents, this.#call.now()) };
+    if (!(await this.#client.copy(object, this.#toName(kept), "absent"))) throw refuseChanged(path);
   }
 
   async #find(path: Pick<EntryPath, "parents" | "name">): Promise<Found> {

@@ -1,6 +1,9 @@
 import { type Dispatcher, request } from "undici";
+import { decodeBody } from "../../../fetch/read-body.ts";
 import { readXmlRecords, type XmlFields } from "../../../files/xml-records.ts";
+import { parseHref } from "../../collections/dav-fetch.ts";
 import type { HeldFile } from "../../integration.ts";
+import type { NotShown } from "../../not-shown.ts";
 import { type RemoteCall, takeRange } from "../../remote-call.ts";
 import type { WebdavSettings } from "./webdav-settings.ts";
 
@@ -23,6 +26,7 @@ export type Overwrite = "never" | { readonly etag: string | undefined };
 const PROPERTIES =
   '<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/><getlastmodified/><getetag/></prop></propfind>';
 const DISCARD_MS = 5_000;
+const NO_FILE = "Its address lies outside of the folder, or holds a name that cannot be read: it is left out.";
 /** More than a hundred thousand entries. */
 const MAX_LISTING_BYTES = 100 * 1024 * 1024;
 
@@ -48,21 +52,28 @@ export class WebdavClient {
   }
 
   /** A folder and what is right in it; undefined when nothing is there. */
-  async list(parts: readonly string[]): Promise<{ folder: DavResource; entries: DavResource[] } | undefined> {
-    const found = await this.#ask(parts, "1");
+  async list(
+    parts: readonly string[],
+    notShown?: NotShown[],
+  ): Promise<{ folder: DavResource; entries: DavResource[] } | undefined> {
+    const found = await this.#ask(parts, "1", notShown);
     const folder = found?.find((one) => one.parts.length === parts.length);
     if (found === undefined || folder === undefined) return undefined;
     return { folder, entries: found.filter((one) => one.parts.length === parts.length + 1) };
   }
 
   /** Bytes of one version of a file. */
-  async *read({ parts, etag }: DavResource, from: number, length: number): AsyncGenerator<Uint8Array> {
+  async *read({ parts, etag, size }: DavResource, from: number, length: number): AsyncGenerator<Uint8Array> {
     if (length <= 0) return;
     const headers = { range: `bytes=${from}-${from + length - 1}`, ...toCondition(etag) };
     const reply = await this.#call.ask(() => this.#send("GET", parts, { headers }), { expects: [416] });
     if (reply.statusCode === 416) return void (await reply.body.dump());
+    const { statusCode, headers: said } = reply;
+    // Some servers pack what nobody asked to be packed; the length tells it from a file that is packed itself.
+    const isPacked = statusCode === 200 && Number(said["content-length"] ?? -1) !== size;
+    const body = isPacked ? decodeBody(reply.body, said["content-encoding"]) : reply.body;
     try {
-      yield* takeRange(reply, from, length);
+      yield* takeRange({ statusCode, body }, from, length);
     } catch (error) {
       throw this.#call.explain(error);
     }
@@ -102,6 +113,12 @@ export class WebdavClient {
     return this.#write(send, { isEffect: true, expects: [412] });
   }
 
+  /** Copies a file to a name that nobody else knows. Throws when it is taken. */
+  async copy(from: DavResource, to: readonly string[]): Promise<void> {
+    const headers = { destination: this.#toUrl(to, false).href, overwrite: "F", depth: "0" };
+    await this.#write(() => this.#send("COPY", from.parts, { headers }), { isEffect: false, expects: [] });
+  }
+
   /** Removes a file that only we know; whether that works makes no difference to anybody. */
   async discard(parts: readonly string[]): Promise<void> {
     // Also when the call was ended, which left the file there.
@@ -125,7 +142,7 @@ export class WebdavClient {
     return true;
   }
 
-  async #ask(parts: readonly string[], depth: "0" | "1") {
+  async #ask(parts: readonly string[], depth: "0" | "1", notShown?: NotShown[]) {
     const headers = { depth, "content-type": "application/xml" };
     const isFolder = depth === "1";
     const send = () => this.#send("PROPFIND", parts, { headers, body: PROPERTIES, isFolder });
@@ -137,9 +154,11 @@ export class WebdavClient {
     }
     if (reply.statusCode !== 207) throw this.#call.refuseGarbage();
     const found: DavResource[] = [];
-    const outer = await readXmlRecords(limit(reply.body), ["response"], (_, fields) => {
+    const body = decodeBody(reply.body, reply.headers["content-encoding"]);
+    const outer = await readXmlRecords(limit(body), ["response"], (_, fields) => {
       const resource = this.#readResource(fields);
       if (resource !== undefined) found.push(resource);
+      else notShown?.push({ where: fields.get("href") || "(no address)", why: NO_FILE });
     }).catch((error: unknown) => {
       throw this.#call.explain(error);
     });
@@ -149,7 +168,8 @@ export class WebdavClient {
 
   /** Undefined for what lies outside of the folder of the settings. */
   #readResource(fields: XmlFields): DavResource | undefined {
-    const url = URL.parse(fields.get("href") ?? "", this.#settings.url.href);
+    const href = fields.get("href") ?? "";
+    const url = href === "" ? null : parseHref(href, this.#settings.url.href);
     const base = splitPath(this.#settings.url.pathname);
     const whole = splitPath(url?.pathname ?? "");
     if (base === undefined || whole === undefined || !base.every((part, index) => whole[index] === part))
@@ -181,7 +201,7 @@ export class WebdavClient {
   ) {
     const { user, password } = this.#settings;
     const sign = user === "" ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
-    const headers = { "user-agent": "svc-agent-plugin", ...sign, ...o.headers };
+    const headers = { "user-agent": "svc-agent-plugin", "accept-encoding": "identity", ...sign, ...o.headers };
     const { signal = this.#call.signal } = o;
     const own = { method: method as Dispatcher.HttpMethod, headers, dispatcher: this.#dispatcher, signal };
     return request(this.#toUrl(parts, o.isFolder ?? false), { ...own, ...(o.body && { body: o.body }) });
@@ -193,13 +213,12 @@ function toCondition(etag: string | undefined): Record<string, string> {
   return etag?.startsWith('"') ? { "if-match": etag } : {};
 }
 
-/** The names in a path; undefined when one cannot be decoded. */
+/** The names in a path; undefined when one cannot be decoded, or is none. */
 function splitPath(path: string): string[] | undefined {
   try {
-    return path
-      .split("/")
-      .filter((part) => part !== "")
-      .map(decodeURIComponent);
+    const encoded = path.split("/").filter((part) => part !== "");
+    const names = encoded.map(decodeURIComponent);
+    return names.some((name) => name.includes("/")) ? undefined : names;
   } catch {
     return undefined;
   }

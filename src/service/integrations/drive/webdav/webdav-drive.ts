@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { hasCode } from "../../../../base/disk.ts";
 import { MAX_FILE_BYTES } from "../../../../wire/constants.ts";
+import { UNFINISHED_PREFIX } from "../../../files/folder.ts";
 import { typeByName } from "../../../files/sniff-mimetype.ts";
-import { chooseTrashFolder, type IfExists, takeFreeName, UNFINISHED_PREFIX } from "../../../files/write-file.ts";
+import { chooseTrashFolder, type IfExists } from "../../../files/write-file.ts";
 import type { FolderEntry } from "../../connection-folder.ts";
 import type { RemoteCall } from "../../remote-call.ts";
 import {
@@ -14,6 +14,7 @@ import {
   refuseChanged,
   refusePath,
   refuseTaken,
+  takeName,
   toText,
   walkFolders,
 } from "../drive.ts";
@@ -30,8 +31,8 @@ export class WebdavDrive implements Drive {
     this.#call = call;
   }
 
-  async *list({ parts, field }: FolderPath): AsyncGenerator<FolderEntry> {
-    const found = await this.#client.list(parts);
+  async *list({ parts, field, notShown }: FolderPath): AsyncGenerator<FolderEntry> {
+    const found = await this.#client.list(parts, notShown);
     const path = { parents: parts.slice(0, -1), name: parts.at(-1) ?? "", field };
     if (found === undefined) throw refusePath("ENOENT", path);
     if (!found.folder.isFolder) throw refusePath("ENOTDIR", path);
@@ -58,6 +59,7 @@ export class WebdavDrive implements Drive {
     const replaced = ifExists === "replace" ? taken : undefined;
     if (replaced?.isFolder) throw refusePath("EISDIR", path);
     if (replaced?.etag?.startsWith('"')) {
+      await this.#keep(replaced, path);
       // The server compares the versions itself, and keeps what else it knows of the file, such as who it is shared with.
       if (!(await this.#client.put(target, held, replaced.etag))) throw refuseChanged(path);
       return { ...(await toEntry({ ...facts, parts: target })), sha256 };
@@ -122,8 +124,16 @@ export class WebdavDrive implements Drive {
     return toText(to);
   }
 
+  /** Copies a file to the trash before it is replaced. */
+  async #keep(taken: DavResource, path: EntryPath): Promise<void> {
+    const kept = { ...path, parents: chooseTrashFolder(path.parents, this.#call.now()) };
+    await this.#makeFolders(kept);
+    await this.#client.copy(taken, [...kept.parents, path.name]);
+  }
+
   /** Moves over a file as it was found, as far as the server can check that. */
   async #moveOver(source: DavResource, taken: DavResource, to: EntryPath): Promise<void> {
+    await this.#keep(taken, to);
     const { etag, modified, size } = taken;
     const move = (overwrite: Overwrite) => this.#client.move(source, taken.parts, overwrite);
     if (etag !== undefined && (await move({ etag }))) return;
@@ -134,16 +144,8 @@ export class WebdavDrive implements Drive {
   }
 
   /** Gives a file or folder the name of `path`, or a numbered one; returns the name. */
-  async #moveToName(source: DavResource, path: EntryPath, mayRename: boolean): Promise<string> {
-    const attempt = async (name: string) => {
-      if (await this.#client.move(source, [...path.parents, name], "never")) return;
-      throw Object.assign(new Error("taken"), { code: "EEXIST" });
-    };
-    if (mayRename) return takeFreeName(path.name, attempt);
-    await attempt(path.name).catch((error: unknown) => {
-      throw hasCode(error, "EEXIST") ? refuseTaken(path) : error;
-    });
-    return path.name;
+  #moveToName(source: DavResource, path: EntryPath, mayRename: boolean): Promise<string> {
+    return takeName(path, mayRename, (name) => this.#client.move(source, [...path.parents, name], "never"));
   }
 
   /** Makes the folders that an entry is to be in, as far as they are missing. */

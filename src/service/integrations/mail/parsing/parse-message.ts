@@ -4,6 +4,7 @@ import { sanitiseFileName } from "../../../files/file-name.ts";
 import { stripHtml } from "../../html-text.ts";
 import type { MailAttachment, MailMessage, MessagePart, ParsedMail } from "../mail-message.ts";
 import type { MailQuery, MailTerm } from "../mail-query.ts";
+import { cutHead, lookAtCharsets, recodeMessage } from "./recode-message.ts";
 
 /** Lines below this length, in bytes, are short: encoded attachments have longer ones. */
 const SHORT_LINE = 60;
@@ -22,10 +23,10 @@ const MAX_REFERENCES_LENGTH = 8000;
  * minutes and need much memory, so the service never calls this in its own thread.
  */
 export async function parseMessage(bytes: Uint8Array, part: MessagePart): Promise<ParsedMail> {
-  const email = await PostalMime.parse(cutShortLines(bytes), { maxNestingDepth: 64 });
-  const text = readText(email).replaceAll("\r\n", "\n");
+  const { email, ...read } = await parseBytes(cutShortLines(cutHead(bytes)));
+  const { notes } = read;
+  const text = readText(email, read).replaceAll("\r\n", "\n");
   const { from = 0, length = 0 } = part.text ?? {};
-  const notes: string[] = [];
   const list = (field: string, addresses: readonly Address[] | undefined) =>
     cutList(toList(addresses), { max: MAX_ADDRESSES, what: `addresses of ${field}`, notes }).map(cut);
   const message: MailMessage = {
@@ -37,7 +38,7 @@ export async function parseMessage(bytes: Uint8Array, part: MessagePart): Promis
     subject: cut(email.subject ?? ""),
     date: email.date === undefined ? undefined : cut(email.date),
     messageIdHeader: (email.messageId ?? "").length > MAX_HEADER_LENGTH ? undefined : email.messageId,
-    references: email.references === undefined ? undefined : cutReferences(email.references),
+    references: cutReferences(email.references ?? email.inReplyTo),
     text: text.slice(from, from + length),
     textLength: text.length,
     attachments: cutList(email.attachments, { max: MAX_ATTACHMENTS, what: "attachments", notes }).map(toAttachment),
@@ -51,10 +52,36 @@ export async function parseMessage(bytes: Uint8Array, part: MessagePart): Promis
   };
 }
 
+const LIMITS = { maxNestingDepth: 64 };
+
+/** A message as the parser reads it. */
+interface ReadBytes {
+  readonly email: Email;
+  /** Whether parts of it say the same in several ways. */
+  readonly hasChoice: boolean;
+  readonly notes: string[];
+}
+
+/** The parser knows the charsets of browsers and believes what a message says of its own; the others are brought to UTF-8. */
+async function parseBytes(bytes: Uint8Array): Promise<ReadBytes> {
+  const email = await PostalMime.parse(bytes, LIMITS);
+  const { subject, from, to, cc, replyTo, attachments, text, html } = email;
+  const headers = JSON.stringify([subject, from, to, cc, replyTo, attachments.map(({ filename }) => filename)]);
+  const { isWrong, label, hasChoice } = lookAtCharsets(bytes, [headers, text, html]);
+  if (!isWrong) return { email, hasChoice, notes: [] };
+  const recoded = await recodeMessage(bytes, label);
+  return { email: await PostalMime.parse(recoded.bytes, LIMITS), hasChoice, notes: recoded.notes };
+}
+
 /** The whole of what {@link parseMessage} may cut. */
 function listSearched({ from, to, cc, subject = "", attachments }: Email, text: string): SearchedMessage {
   const [sender = ""] = toList(from === undefined ? [] : [from]);
-  return { from: sender, to: toList(to), cc: toList(cc), subject, text, isAttached: attachments.length > 0 };
+  return { from: sender, to: toList(to), cc: toList(cc), subject, text, isAttached: attachments.some(isAttachment) };
+}
+
+/** A picture that the HTML shows is a part of the text. */
+function isAttachment({ related, disposition }: Attachment): boolean {
+  return !related || disposition === "attachment";
 }
 
 function cut(text: string): string {
@@ -71,8 +98,8 @@ function cutList<Item>(
 }
 
 /** Whole ids from the end on: they are what keeps a thread together. */
-function cutReferences(references: string): string {
-  if (references.length <= MAX_REFERENCES_LENGTH) return references;
+function cutReferences(references: string | undefined): string | undefined {
+  if (references === undefined || references.length <= MAX_REFERENCES_LENGTH) return references;
   const newest = references.slice(-MAX_REFERENCES_LENGTH);
   const start = newest.search(/\s</);
   return start < 0 ? "" : newest.slice(start + 1);
@@ -108,9 +135,29 @@ function cutShortLines(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Many programs send a blank text beside the HTML that says everything. */
-function readText({ text = "", html = "" }: Email): string {
-  return text.trim() === "" ? stripHtml(html) : text;
+/**
+ * The text where it says what the HTML says, or more. Many programs send a blank or a stub beside the HTML: then the HTML is
+ * what people are shown.
+ */
+function readText({ text = "", html = "" }: Email, { hasChoice, notes }: Omit<ReadBytes, "email">): string {
+  const shown = stripHtml(html);
+  // Without a choice the parser has brought the HTML to a text of its own, with what is hidden in it.
+  if (!hasChoice && html !== "") return shown;
+  const [own, other] = [listWords(text), listWords(shown)];
+  const said = [...other].filter((word) => own.has(word)).length;
+  if (shown.trim() === "" || (own.size > 0 && said * 2 >= other.size)) return text;
+  if (own.size > 2 * other.size) return `${text}\n\n${shown}`;
+  if (own.size > 0) notes.push("Its plain text says another thing than its HTML, and is left out.");
+  return shown;
+}
+
+/** Words of the beginning of a text, without addresses; where they are not parted by blanks, its letters. */
+function listWords(text: string): Set<string> {
+  const plain = text
+    .slice(0, 50_000)
+    .replaceAll(/https?:\/\/\S+/g, " ")
+    .toLowerCase();
+  return new Set(plain.match(/[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af]|[\p{L}\p{N}]{2,}/gu));
 }
 
 /** The parts of a message that a search looks at. Its sender chose the texts: folding them may take minutes. */

@@ -17,5 +17,14 @@ function say(answer: ParseAnswer, moved: ArrayBuffer[] = []): void {
   parentPort?.postMessage(answer, moved);
 }
 
+// The parser writes the time of a forwarded message in the zone of this machine, and does not say so.
+Object.defineProperty(Intl, "DateTimeFormat", {
+  value: class {
+    format(date: Date): string {
+      return date.toISOString();
+    }
+  },
+});
+
 parentPort?.on("message", (order: ParseOrder) => void carryOut(order));
 say({ type: "ready" });

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../../service-error.ts";
+import type { NotShown } from "../../not-shown.ts";
 import type { MailPlace } from "../mail-box.ts";
 import type { MailMessage } from "../mail-message.ts";
 import type { MailQuery } from "../mail-query.ts";
@@ -10,13 +11,23 @@ const LIMIT_MS = 3000;
 const MAX_SLOW = 5;
 const MAX_TEXT = 10_000;
 const MAX_HEAD = 64 * 1024;
+const LATE = "Its beginning has no text: that lies behind the part that a search looks at. read_message shows it.";
+const HEADERS_ONLY = "It could not be read, or not in time: only its headers were looked at.";
+const UNREADABLE = "It cannot be read, or not in time, and is left out.";
 
 /** Parses the messages of one search: an unreadable message must not hide the others. */
 export interface SearchParser {
   /** The message, or only what its headers say; undefined when it does not match or not even they can be read. */
-  parse(bytes: Buffer, place: Pick<MailPlace, "id">, query?: MailQuery): Promise<MailMessage | undefined>;
-  /** A note to the caller, behind `before`; undefined without one. */
-  note(before?: string): string | undefined;
+  parse(bytes: Buffer, place: Pick<MailPlace, "id">, o?: SearchedPart): Promise<MailMessage | undefined>;
+  /** Messages of which less was looked at than the search needs. */
+  readonly notShown: readonly NotShown[];
+}
+
+/** What is looked for, and where. */
+interface SearchedPart {
+  readonly query?: MailQuery;
+  /** Whether there are bytes behind those that are parsed. */
+  readonly isCut?: boolean;
 }
 
 /** Creates a {@link SearchParser} for one search. */
@@ -25,14 +36,15 @@ export function createSearchParser(
   { account, signal, limitMs = LIMIT_MS }: { account: string; signal: AbortSignal; limitMs?: number },
 ): SearchParser {
   let slow = 0;
-  let failed = 0;
+  const notShown: NotShown[] = [];
   const hear = (error: unknown) => {
     // Only what ended the thread took time.
     if (error instanceof ServiceError && error.options.cause !== undefined) slow += 1;
     return undefined;
   };
   return {
-    async parse(bytes, { id }, query) {
+    notShown,
+    async parse(bytes, { id }, { query, isCut = false } = {}) {
       const call = {
         id,
         account,
@@ -45,17 +57,15 @@ export function createSearchParser(
       if (slow < MAX_SLOW) {
         const parsed = await parser.parse(bytes, call).catch(hear);
         signal.throwIfAborted();
-        if (parsed !== undefined) return parsed.matches ? parsed.message : undefined;
+        if (parsed !== undefined) {
+          if (isCut && parsed.message.textLength === 0) notShown.push({ where: id, why: LATE });
+          return parsed.matches ? parsed.message : undefined;
+        }
       }
-      failed += 1;
       const parsed = await parser.parse(head, call).catch(() => undefined);
       signal.throwIfAborted();
+      notShown.push({ where: id, why: parsed === undefined ? UNREADABLE : HEADERS_ONLY });
       return parsed?.matches ? parsed.message : undefined;
-    },
-    note(before) {
-      if (failed === 0) return before;
-      const own = `${failed} message(s) could not be read, or not in time: only their headers were looked at.`;
-      return before === undefined ? own : `${before} ${own}`;
     },
   };
 }

@@ -1,10 +1,12 @@
 import type { Action, ActionContext } from "../../integration.ts";
+import type { NotShown } from "../../not-shown.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";
 import {
   type FoundMessages,
   type FoundSubject,
   MAX_MESSAGE_BYTES,
   type MailBox,
+  type MailFolder,
   type MailMark,
   type MailPlace,
   type MailSearch,
@@ -17,7 +19,7 @@ import type { MessagePart, ParsedMail } from "../mail-message.ts";
 import type { MailQuery } from "../mail-query.ts";
 import type { MailParser } from "../parsing/mail-parser.ts";
 import { createSearchParser } from "../parsing/search-parser.ts";
-import { checkFolderName, listImapFolders, pickFolder, refuseMissingFolder } from "./imap-folders.ts";
+import { checkFolderName, isPutAwayIn, listImapFolders, pickFolder, refuseMissingFolder } from "./imap-folders.ts";
 import {
   appendMessage,
   collectMessage,
@@ -74,14 +76,17 @@ export class ImapBox implements MailBox {
 
   listFolders() {
     return this.look(async (line) => {
-      const listed: { name: string; messages: number; unread: number }[] = [];
+      const listed: MailFolder[] = [];
+      const notShown: NotShown[] = [];
       for (const { path, name } of await listImapFolders(line)) {
         const status = await line.client.status(path, { messages: true, unseen: true }).catch(skipRefused);
         if (status) listed.push({ name, messages: status.messages ?? 0, unread: status.unseen ?? 0 });
+        else notShown.push({ where: name, why: "The server names this folder and does not open it." });
       }
       // The library answers "no" also when it has lost the connection.
       if (!line.client.usable) throw new Error("The connection broke.");
-      return listed.sort((a, b) => Number(b.name === "INBOX") - Number(a.name === "INBOX"));
+      const folders = listed.sort((a, b) => Number(b.name === "INBOX") - Number(a.name === "INBOX"));
+      return { folders, notShown };
     });
   }
 
@@ -93,6 +98,10 @@ export class ImapBox implements MailBox {
     if (!mayBeMade && !STANDARD_FOLDERS.some((one) => one === standard)) throw refuseMissingFolder(folders, name);
     checkFolderName(standard);
     return standard;
+  }
+
+  async isPutAway(name: string): Promise<boolean> {
+    return isPutAwayIn(await this.look((line) => listImapFolders(line)), name);
   }
 
   async search(query: MailQuery, o: MailSearch): Promise<FoundMessages> {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { refuseMissing, refuseValue } from "../../../service-error.ts";
+import { isPutAway } from "../../put-away.ts";
 import { normaliseFolder } from "../mail-box.ts";
 import type { ImapLine } from "./imap-session.ts";
 
@@ -43,6 +44,16 @@ export function pickFolder(folders: readonly ImapFolder[], name: string): ImapFo
     folders.find((one) => one.name.toLowerCase() === name.toLowerCase())
   );
 }
+
+/** Whether the folder that `name` means, or one above it, hides what is in there, by the marks of the server or by its name. */
+export function isPutAwayIn(folders: readonly ImapFolder[], name: string): boolean {
+  const levels = (pickFolder(folders, name)?.name ?? name).split("/");
+  const above = levels.map((_, index) => levels.slice(0, index + 1).join("/"));
+  const marked = folders.filter(({ specialUse }) => specialUse !== undefined && HIDES.has(specialUse.toLowerCase()));
+  return [name, ...levels].some(isPutAway) || marked.some((folder) => above.includes(folder.name));
+}
+
+const HIDES: ReadonlySet<string> = new Set(["\\trash", "\\junk"]);
 
 /** 404 `not_found`, type `provider`. */
 export function refuseMissingFolder(folders: readonly ImapFolder[], name: string): Error {

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { createGate, type Gate } from "../../../../base/concurrency.ts";
 import { sha256Hex } from "../../../../base/hash.ts";
 import { refuseSetting, ServiceError } from "../../../service-error.ts";
@@ -9,7 +10,7 @@ import type { MailParser } from "../parsing/mail-parser.ts";
 import { ImapBox } from "./imap-box.ts";
 import { listImapFolders, pickFolder, writeImapId } from "./imap-folders.ts";
 import { appendMessage, collectMessage, inFolder, makeFolder } from "./imap-messages.ts";
-import { createImapSession, type ImapSession } from "./imap-session.ts";
+import { createImapSession, type ImapLine, type ImapSession } from "./imap-session.ts";
 import { sendBySmtp, trySmtp } from "./send-by-smtp.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
 
@@ -18,10 +19,22 @@ interface Account {
   settings: ServerSettings;
   readonly session: ImapSession;
   readonly sending: Gate;
+  /** False once its server has been seen to file no copies of what is sent. */
+  filesCopies: boolean;
 }
 
+/** Waits so many milliseconds. */
+type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+/** Milliseconds before each look for the copy that many servers file themselves, some a moment later. */
+const LOOKS_MS = [0, 1000, 1500, 1500];
+
 /** Creates the accounts on mail servers, each with one connection; connects nowhere yet. */
-export function createMailAccounts(parser: MailParser, o: { readonly idleMs?: number } = {}) {
+export function createMailAccounts(
+  parser: MailParser,
+  o: { readonly idleMs?: number; readonly sleep?: Sleep | undefined } = {},
+) {
+  const sleep: Sleep = o.sleep ?? ((ms, signal) => setTimeout(ms, undefined, { signal }));
   const accounts = new Map<string, Account>();
   return {
     open(settings: ServerSettings, ...[context, action]: Parameters<OpenMailBox>): ImapBox {
@@ -33,12 +46,12 @@ export function createMailAccounts(parser: MailParser, o: { readonly idleMs?: nu
       const account = accounts.get(key) ?? createAccount(settings, o.idleMs);
       account.settings = settings;
       accounts.set(key, account);
-      const { session, sending } = account;
+      const { session } = account;
       return new ImapBox(context, action, {
         settings,
         session,
         parser,
-        send: (draft, box) => sendMail(draft, box, { settings, gate: sending, action }),
+        send: (draft, box) => sendMail(draft, box, { settings, account, action, sleep }),
       });
     },
     /** Ends all connections; a later call opens them again. */
@@ -55,6 +68,7 @@ function createAccount(settings: ServerSettings, idleMs: number | undefined): Ac
     settings,
     session: createImapSession(() => account.settings, idleMs),
     sending: createGate(1),
+    filesCopies: true,
   };
   return account;
 }
@@ -86,18 +100,19 @@ async function attempt<T>(server: MailServer, signal: AbortSignal, work: () => P
 interface Sending {
   readonly settings: ServerSettings;
   /** One send at a time, so that simultaneous ones cannot pass a limit together. */
-  readonly gate: Gate;
+  readonly account: Account;
   readonly action: Pick<Action, "level" | "idempotent">;
+  readonly sleep: Sleep;
 }
 
 /** Sends a message and files it; that it could not be filed is no reason to say that it was not sent. */
 async function sendMail(draft: Draft, box: ImapBox, o: Sending): Promise<SentMail> {
   const { connection, signal, now } = box.context;
-  const leave = await o.gate.enter(signal);
+  const leave = await o.account.sending.enter(signal);
   try {
     checkSendLimits(readMailSettings(connection.settings), await listSendTimes(box), now());
     const { delivered, notDelivered, refusals } = await sendBySmtp(o.settings, draft, { signal, action: o.action });
-    const filed = await fileCopy(draft, box).catch(toNote);
+    const filed = await fileCopy(draft, box, o).catch(toNote);
     const notes = [
       ...(refusals === undefined ? [] : [`The server refused some recipients: ${refusals}`]),
       ...(filed.note === undefined ? [] : [filed.note]),
@@ -139,19 +154,32 @@ function listSendTimes(box: ImapBox): Promise<number[]> {
   });
 }
 
-/** Files a sent message, unless the server has done so itself. */
-async function fileCopy(draft: Draft, box: ImapBox): Promise<Filed> {
+/** Files a sent message, unless the server does so itself. */
+async function fileCopy(draft: Draft, box: ImapBox, { account, sleep }: Sending): Promise<Filed> {
   const name = await box.findFolder("Sent", { mayBeMade: true });
   const bytes = await collectMessage(composeMessage(draft, true));
+  for (const ms of account.filesCopies ? LOOKS_MS : []) {
+    if (ms > 0) await sleep(ms, box.context.signal);
+    const filed = await box.look((line) => findCopy(draft, line, name));
+    if (filed.id !== undefined) return filed;
+  }
   return box.change(async (line) => {
-    const { client } = line;
+    const filed = await findCopy(draft, line, name);
+    // Gmail files sent mail itself, however long it takes.
+    if (filed.id !== undefined || line.client.capabilities.has("X-GM-EXT-1")) return filed;
+    account.filesCopies = false;
     const folder = await makeFolder(line, name);
-    const known = await inFolder(line, folder, async ({ validity }) => {
-      const uids = line.need(await client.search({ header: { "message-id": draft.messageId } }, { uid: true }));
-      return uids.map((uid) => writeImapId({ folder: folder.digest, validity, uid })).at(-1);
-    });
-    // Gmail files sent mail itself, with a short delay.
-    if (known !== undefined || client.capabilities.has("X-GM-EXT-1")) return { id: known, folder: folder.name };
     return { id: await appendMessage(line, folder, { bytes, flags: ["\\Seen"], at: draft.date }), folder: folder.name };
+  });
+}
+
+/** The copy of a sent message; without an id when there is none yet. */
+async function findCopy({ messageId }: Draft, line: ImapLine, name: string): Promise<Filed> {
+  const folder = pickFolder(await listImapFolders(line), name);
+  if (folder === undefined) return { id: undefined, folder: name };
+  return inFolder(line, folder, async ({ validity }) => {
+    const uids = line.need(await line.client.search({ header: { "message-id": messageId } }, { uid: true }));
+    const id = uids.map((uid) => writeImapId({ folder: folder.digest, validity, uid })).at(-1);
+    return { id, folder: folder.name };
   });
 }

@@ -67,6 +67,7 @@ export function findMailSignIn(settings: Settings, allowed: AllowedHosts | undef
     ...plan,
     flow: "code",
     params: { ...params, login_hint: readMailSettings(settings).address },
+    sentTo: `https://${String(settings.imapHost)}`,
     useToken: ({ text: password }) => ({ ...settings, password }),
   };
 }

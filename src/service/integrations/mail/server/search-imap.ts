@@ -91,12 +91,12 @@ export async function readFound(
 ): Promise<FoundMessages> {
   const found: FoundMessage[] = [];
   for (const { place, start, isWhole, structure } of fetched) {
-    const message = await parser.parse(start, place);
+    const message = await parser.parse(start, place, { isCut: !isWhole });
     if (message === undefined) continue;
     const attachmentNames = isWhole ? listAttachmentNames(message) : listNames(structure);
     found.push({ place, message, attachmentNames });
   }
-  return { found, more, note: parser.note(note) };
+  return { found, more, note, notShown: parser.notShown };
 }
 
 /** The beginning of a message; undefined for one that has vanished. */
@@ -109,24 +109,34 @@ async function fetchStart({ client }: ImapLine, uid: number, place: MailPlace): 
 }
 
 function hasWantedAttachments({ terms }: MailQuery, structure: MessageStructureObject | undefined): boolean {
-  const isAttached = listNames(structure).length > 0;
+  const isAttached = listAttached(structure).some(
+    ({ disposition, isRelated }) => !isRelated || disposition === "attachment",
+  );
   return terms.every((term) => term.kind !== "attachment" || isAttached !== term.isNegated);
 }
 
 /** Names of the attachments in a structure, as parsing the message would give them. */
 function listNames(structure: MessageStructureObject | undefined): string[] {
-  const attached = listLeaves(structure).filter(
-    ({ type, disposition }) => disposition === "attachment" || !/^(text\/(plain|html)|multipart\/)/i.test(type),
-  );
-  return attached.map(({ parameters, dispositionParameters }, index) =>
+  return listAttached(structure).map(({ parameters, dispositionParameters }, index) =>
     sanitiseFileName(dispositionParameters?.filename ?? parameters?.name ?? "", `attachment-${index}`),
   );
 }
 
-function listLeaves(structure: MessageStructureObject | undefined): MessageStructureObject[] {
+/** A part of a message; related are those that a text shows, such as its pictures. */
+type Leaf = MessageStructureObject & { readonly isRelated?: boolean };
+
+function listAttached(structure: MessageStructureObject | undefined): Leaf[] {
+  return listLeaves(structure).filter(
+    ({ type, disposition }) => disposition === "attachment" || !/^(text\/(plain|html)|multipart\/)/i.test(type),
+  );
+}
+
+function listLeaves(structure: MessageStructureObject | undefined, isRelated = false): Leaf[] {
   if (structure === undefined) return [];
-  if (structure.type === "message/rfc822") return [structure];
-  return structure.childNodes === undefined ? [structure] : structure.childNodes.flatMap(listLeaves);
+  const { type, childNodes, id } = structure;
+  if (type === "message/rfc822" || childNodes === undefined)
+    return [{ ...structure, isRelated: isRelated && id !== undefined }];
+  return childNodes.flatMap((child) => listLeaves(child, isRelated || type === "multipart/related"));
 }
 
 const PLACES_OF_WORDS = ["subject", "from", "to", "cc", "body"] as const;

@@ -5,7 +5,8 @@ import { readText } from "../../../fetch/read-body.ts";
 import { hideSecrets } from "../../../secrets/secret-settings.ts";
 import type { ServiceError } from "../../../service-error.ts";
 import type { Action, ActionContext } from "../../integration.ts";
-import { createProviderError, findProviderWords, readNetworkFailure, readRetryAfter } from "../../provider-failure.ts";
+import { createProviderError, readNetworkFailure, readRetryAfter } from "../../provider-failure.ts";
+import { findProviderWords } from "../../provider-words.ts";
 import { errorSchema, listSchema } from "./notion-objects.ts";
 import type { NotionSettings } from "./notion-settings.ts";
 

@@ -1,6 +1,7 @@
 import { cutSnippet, toSearchWords } from "../../../../base/text.ts";
 import { refuseValue } from "../../../service-error.ts";
 import {
+  checkTitle,
   type FoundPages,
   type Notebook,
   type PageChange,
@@ -9,6 +10,7 @@ import {
   type PageFilter,
   type PageHit,
   type PageSummary,
+  type PageTarget,
   scorePage,
 } from "../notebook.ts";
 import type { NotionClient } from "./notion-client.ts";
@@ -96,15 +98,20 @@ export class NotionNotebook implements Notebook {
     });
   }
 
-  change(pageId: string, change: PageChange): Promise<PageSummary> {
-    return this.#inTurn(async () => changeNotionPage(this.#client, await getNotionPage(this.#client, pageId), change));
+  change(target: PageTarget, change: PageChange): Promise<PageSummary> {
+    return this.#inTurn(async () => {
+      const page = await getNotionPage(this.#client, target.pageId);
+      checkTitle(summariseNotionPage(page), target);
+      return changeNotionPage(this.#client, page, change);
+    });
   }
 
-  async remove(pageId: string): Promise<{ page: PageSummary; trashedTo: string }> {
-    const page = await getNotionPage(this.#client, pageId);
+  async remove(target: PageTarget): Promise<{ page: PageSummary; trashedTo: string }> {
+    const page = await getNotionPage(this.#client, target.pageId);
+    const summary = summariseNotionPage(page);
+    checkTitle(summary, target);
     const path = `pages/${page.id}`;
     await this.#client.ask({ method: "PATCH", path, body: { in_trash: true }, schema: pageSchema, isEffect: true });
-    const summary = summariseNotionPage(page);
     return { page: summary, trashedTo: summary.path };
   }
 

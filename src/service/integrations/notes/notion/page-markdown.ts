@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { refuseValue } from "../../../service-error.ts";
-import { changeProperties, readProperties } from "../page-text.ts";
+import { changeFrontMatter, readFrontMatter } from "../front-matter.ts";
 import type { NotionClient } from "./notion-client.ts";
 
 /** Longest Markdown of one request, in bytes of JSON; Notion takes 500 KB in all. */
@@ -130,7 +130,7 @@ export function keepChildren({
 
 /** Tags and properties of a front block, and why it cannot be read. */
 export function readFront(yaml: string | undefined) {
-  const { properties, problem } = readProperties(yaml);
+  const { properties, problem } = readFrontMatter(yaml);
   const { tags, ...others } = properties;
   const list = Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [];
   return { tags: list, properties: others, problem };
@@ -138,9 +138,8 @@ export function readFront(yaml: string | undefined) {
 
 /** The front block with these changes (null removes one); empty when nothing is left. */
 export function writeFront(yaml: string | undefined, changes: Readonly<Record<string, unknown>>): string {
-  const old = { yaml: yaml === undefined ? undefined : `${yaml}\n`, body: "", lineBreak: "\n" } as const;
-  const changed = changeProperties(old, changes).yaml;
-  if (changed === undefined) return "";
+  const changed = changeFrontMatter(yaml === undefined ? "" : `${yaml}\n`, changes, { fields: { tags: "tags" } });
+  if (changed.trim() === "") return "";
   const longest = Math.max(2, ...[...changed.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}yaml\n# Properties\n${changed.trimEnd()}\n${fence}`;
