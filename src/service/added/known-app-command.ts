@@ -1,4 +1,5 @@
 import MiniSearch from "minisearch";
+import { quoteWord } from "../../base/text.ts";
 import { type KnownApp, type KnownOptions, knownApps } from "./known-apps.ts";
 
 /** How an app is added: its own options, or those that the owner gives instead. */
@@ -15,7 +16,7 @@ export function writeLongCommand({ kind, slug }: Pick<KnownApp, "kind" | "slug">
     return value === true ? [flag] : [value].flat().flatMap((one) => [flag, one]);
   });
   const words = ["svc", "add", kind, slug, ...(kind === "mcp" ? ["--url"] : []), address, ...flags];
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteWord(word))).join(" ");
 }
 
 /** Known apps whose name or purpose is close to `text`, the closest first; all of them, in their order, without a text. */

@@ -1,4 +1,4 @@
-import { toPlainText } from "../../wire/plain-text.ts";
+import { toPlainText } from "../../card/plain-text.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";

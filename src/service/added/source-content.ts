@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { sha256Hex } from "../../base/hash.ts";
 import { isRecord } from "../../base/json.ts";
+import { toPlainText } from "../../card/plain-text.ts";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
 import { jsonSchemaSchema } from "../../wire/tool.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { UpdateQueryBuilder, UpdateResult } from "kysely";
+import { createId } from "../../base/ids.ts";
 import { createShelf } from "../../base/newest.ts";
-import { createId } from "../auth/secrets.ts";
 import type { Store } from "../store/open-store.ts";
 import type { SourceRow, Tables } from "../store/schema.ts";
 import { applyLevels, changeLevels, type LevelPolicy } from "./action-levels.ts";

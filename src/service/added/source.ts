@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { toPlainText } from "../../card/plain-text.ts";
 import { SvcError } from "../../errors.ts";
 import type { ConnectionState } from "../../wire/catalog.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { AccessTokens } from "../connections/sign-in/access-tokens.ts";
 import type { AllowedHosts } from "../fetch/address-rules.ts";

@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
 import { stopOnAbort } from "../../base/concurrency.ts";
-import { errorCode } from "../../base/disk.ts";
+import { errorCode } from "../../base/error-code.ts";
 import { cleanText } from "../../base/text.ts";
 import type { Integration, SettingField } from "../integrations/integration.ts";
 import { hideInError } from "../secrets/secret-settings.ts";

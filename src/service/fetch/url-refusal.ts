@@ -1,4 +1,4 @@
-import { errorCode } from "../../base/disk.ts";
+import { errorCode } from "../../base/error-code.ts";
 import { ServiceError } from "../service-error.ts";
 
 /**

@@ -12,6 +12,8 @@ export interface DescribedArgument {
   readonly schema?: unknown;
   /** True when a call cannot do without. Default false. */
   readonly isRequired?: boolean;
+  /** True when it names a thing of the app, as the last part of `/keys/{access_key}` does. Default false. */
+  readonly isId?: boolean;
 }
 
 /** Names that mean a credential wherever they stand, in the form of {@link toWords}. */
@@ -32,8 +34,8 @@ const SAYS_KEY = /\b(?:api|access|auth\w*|developer|subscription)[ _-]?key\b/i;
  * Whether an argument is a credential: `yes`; `maybe` for a name that says too little, when it has no description; else `no`.
  * Only texts are: a switch or a choice of given values holds no secret.
  */
-export function judgeArgument({ name, place, description, schema }: DescribedArgument): "yes" | "maybe" | "no" {
-  if (!isFreeText(schema)) return "no";
+export function judgeArgument({ name, place, description, schema, isId }: DescribedArgument): "yes" | "maybe" | "no" {
+  if (!isFreeText(schema) || isId === true) return "no";
   if (isRecord(schema) && schema.format === "password") return "yes";
   const words = toWords(name);
   if (ALWAYS.test(words)) return "yes";

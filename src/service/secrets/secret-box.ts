@@ -1,8 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
-import { type FileHandle, link, open, rm } from "node:fs/promises";
+import { access, type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode } from "../../base/disk.ts";
-import { SvcError } from "../../errors.ts";
+import { flushHandle, linkFile, renameFile } from "../../base/disk.ts";
+import { hasCode } from "../../base/error-code.ts";
+import { withWriteLock } from "../../base/write-lock.ts";
+import { isSvcError, SvcError } from "../../errors.ts";
 import type { Store } from "../store/open-store.ts";
 
 /** Bytes of the key of a {@link SecretBox}. */
@@ -91,13 +93,15 @@ async function createKeyFile(path: string): Promise<Buffer> {
     const file = await open(draft, "wx", 0o600);
     try {
       await file.writeFile(`${key.toString("base64url")}\n`);
-      await file.sync();
+      await flushHandle(file);
+      if (await isOpenToOthers(file)) throw refuse(path, "cannot be kept private", NO_MODES);
     } finally {
       await file.close();
     }
-    await link(draft, path);
+    if (!(await linkFile(draft, path))) await nameFirst(draft, path);
     return key;
   } catch (cause) {
+    if (isSvcError(cause)) throw cause;
     const made = await readKeyFile(path).catch(() => undefined);
     if (made instanceof Buffer) return made;
     const isFull = hasCode(cause, "ENOSPC");
@@ -106,6 +110,24 @@ async function createKeyFile(path: string): Promise<Buffer> {
   } finally {
     await rm(draft, { force: true });
   }
+}
+
+const NO_MODES = "Its disk knows no modes of files. Choose a data folder on another disk, or set SVC_SECRET.";
+
+/** For a disk without hard links. */
+async function nameFirst(draft: string, path: string): Promise<void> {
+  await withWriteLock(`${path}.lock`, async () => {
+    const isThere = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) throw new Error("Another process made it first.");
+    await renameFile(draft, path);
+  });
+}
+
+async function isOpenToOthers(file: FileHandle): Promise<boolean> {
+  return process.platform !== "win32" && ((await file.stat()).mode & 0o077) !== 0;
 }
 
 async function readKeyFile(path: string): Promise<Buffer | "missing" | "damaged"> {
@@ -117,10 +139,8 @@ async function readKeyFile(path: string): Promise<Buffer | "missing" | "damaged"
     throw error;
   }
   try {
-    const { mode } = await file.stat();
-    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+    if (await isOpenToOthers(file))
       throw refuse(path, "is open to other users of this machine", `Run: chmod 600 ${path}`);
-    }
     const text = (await file.readFile("utf8")).trim();
     const key = Buffer.from(text, "base64url");
     return key.length === SECRET_KEY_BYTES && key.toString("base64url") === text ? key : "damaged";

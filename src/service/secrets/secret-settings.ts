@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseExactly } from "../../base/exact-number.ts";
 import { parseJson } from "../../base/json.ts";
 import { ServiceError } from "../service-error.ts";
 import type { SecretBox } from "./secret-box.ts";
@@ -95,7 +96,7 @@ export function hideInResult(result: ActionResult, secrets: Settings): ActionRes
   const json = replaceTexts(result.json, (literal) =>
     mayHold(literal) ? JSON.stringify(hideForms(String(JSON.parse(literal)), forms)) : literal,
   );
-  return { value: JSON.parse(json), json };
+  return { value: parseExactly(json), json };
 }
 
 function hideForms(text: string, forms: readonly string[]): string {

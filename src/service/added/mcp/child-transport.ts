@@ -3,17 +3,26 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type JSONRPCMessage,
-  ReadBuffer,
+  parseJSONRPCMessage,
   SdkError,
   SdkErrorCode,
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
 import spawn from "cross-spawn";
+import { parseJson } from "../../../base/json.ts";
+import { LineReader } from "../../../base/line-reader.ts";
 import { forgetGroup, watchGroup } from "./group-watch.ts";
+import { createTooLong, MAX_ANSWER } from "./mcp-http-error.ts";
 
 /** How long a server has to end after its input has ended, and again after it was asked to; milliseconds. */
 const END_MS = 2_000;
+
+/** A line of so many bytes is not waited for any more. */
+const ENDLESS = 8 * MAX_ANSWER;
+/** The id of an answer that ends with it. */
+const ID_AT_START = /^\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(\d{1,9})\s*,/;
+const ID_AT_END = /,\s*"id"\s*:\s*(\d{1,9})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
 /** The program to start. */
 interface ChildProgram {
@@ -32,7 +41,11 @@ interface ChildProgram {
  */
 export class ChildTransport implements Transport {
   readonly #program: ChildProgram;
-  readonly #buffer = new ReadBuffer();
+  readonly #lines = new LineReader({
+    max: MAX_ANSWER,
+    onLine: (text) => this.#readLine(text),
+    onTooLong: (start, end) => this.#refuseLong(start, end),
+  });
   #child: ChildProcess | undefined;
   #closed: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -88,6 +101,10 @@ export class ChildTransport implements Transport {
       if (await this.#hasClosed()) return;
       this.#signal(signal);
     }
+    if (await this.#hasClosed()) return;
+    // What the server started in a session of its own may hold the pipes for ever.
+    for (const stream of this.#child?.stdio ?? []) stream?.destroy();
+    this.#child?.unref();
     await this.#hasClosed();
   }
 
@@ -102,38 +119,53 @@ export class ChildTransport implements Transport {
   #signal(signal: NodeJS.Signals): void {
     const { pid } = this.#child ?? {};
     if (pid === undefined) return;
-    try {
-      process.kill(process.platform === "win32" ? pid : -pid, signal);
-    } catch {
-      // Nothing of it runs any more.
-    }
+    if (process.platform === "win32") endTree(pid);
+    else sendSignal(-pid, signal);
   }
 
   #read(bytes: Buffer): void {
-    try {
-      this.#buffer.append(bytes);
-    } catch (error) {
-      // The line exceeds the limit: later bytes cannot be parsed.
-      this.#fail(error);
-      void this.close();
-      return;
-    }
-    while (this.#readOne());
+    this.#lines.push(bytes);
+    if (this.#lines.pending > ENDLESS) this.#giveUp();
   }
 
-  /** False when there is no whole message left. */
-  #readOne(): boolean {
+  #giveUp(): void {
+    this.#fail(new Error("A message of the server is too long."));
+    void this.close();
+  }
+
+  #readLine(text: string): void {
     try {
-      const message = this.#buffer.readMessage();
-      if (message !== null) this.onmessage?.(message);
-      return message !== null;
+      const value = parseJson(text);
+      // What is no JSON is meant for people.
+      if (value !== undefined) this.onmessage?.(parseJSONRPCMessage(value));
     } catch (error) {
       this.#fail(error);
-      return true;
     }
+  }
+
+  /** Fails the request that the answer is for, and no other. */
+  #refuseLong(start: string, end: string): void {
+    const id = start.match(ID_AT_START) ?? end.match(ID_AT_END);
+    if (id !== null) this.onmessage?.(createTooLong(Number(id[1])));
+    else this.#giveUp();
   }
 
   #fail(error: unknown): void {
     this.onerror?.(error instanceof Error ? error : new Error("The server sent something odd.", { cause: error }));
   }
+}
+
+/** To a process, or to a group by its negative number. */
+function sendSignal(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch {
+    // Nothing of it runs any more.
+  }
+}
+
+/** Windows has no groups: the shell behind a .cmd would end alone, and what it started would go on. */
+function endTree(pid: number): void {
+  const child = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
+  child.on("error", () => sendSignal(pid, "SIGTERM")).unref();
 }

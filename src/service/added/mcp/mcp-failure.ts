@@ -1,11 +1,12 @@
 import type { ProtocolError } from "@modelcontextprotocol/client";
 import { type BearerChallenge, refuseScopes } from "../../integrations/bearer-challenge.ts";
 import { createProviderError, type ProviderFailure } from "../../integrations/provider-failure.ts";
+import { readProblem } from "../../integrations/provider-words.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { StoredAction } from "../source-content.ts";
 import { McpConnectError } from "./connect-mcp.ts";
-import { isStreamEnd, McpHttpError } from "./mcp-http-error.ts";
+import { McpHttpError, readOwnCode } from "./mcp-http-error.ts";
 import { peekSdk } from "./mcp-sdk.ts";
 
 /** Whose failure it is. */
@@ -28,7 +29,7 @@ export function createMcpError(error: unknown, call: FailedMcpCall): unknown {
   const sdk = peekSdk();
   if (sdk === undefined || !(error instanceof sdk.ProtocolError)) return error;
   const said = hideSecrets(error.message, call.settings).slice(0, 300);
-  return new ServiceError(500, "execution_failed", `${call.app}: ${said}`, { type: "provider" });
+  return new ServiceError(500, "execution_failed", `${call.app}: ${said}`, { type: "provider", ...readData(error) });
 }
 
 /** Status with which a server refused a connection for good: asking again with the same credentials changes nothing. */
@@ -76,19 +77,30 @@ function readFailure(error: unknown): ProviderFailure | undefined {
     case SdkErrorCode.NotConnected:
       return { kind: "unreachable", message: error.message };
     default:
-      // The SDK adds what its own schemas expected, as JSON.
-      return { kind: "garbage", message: error.message.replace(/:?\s*\[\s*\{.*$/s, "") };
+      // The SDK adds what a schema expected.
+      return {
+        kind: "garbage",
+        message: error.message.replace(/:?\s*\[\s*\{.*$|(?<=Invalid result for [^\s:]+):.*$/s, ""),
+      };
   }
 }
 
 function readProtocolError(
-  { code, message }: ProtocolError,
+  error: ProtocolError,
   codes: NonNullable<ReturnType<typeof peekSdk>>["ProtocolErrorCode"],
 ): ProviderFailure | undefined {
-  if (isStreamEnd(code)) return { kind: "lost", message };
-  if (code === codes.InvalidParams) return { kind: "status", status: 400, message };
+  const { code, message } = error;
+  const own = readOwnCode(code, message);
+  if (own !== undefined) return own;
+  if (code === codes.InvalidParams) return { kind: "status", status: 400, message, ...readData(error) };
   if (code === codes.MethodNotFound) return { kind: "status", status: 404, message };
   return undefined;
+}
+
+/** What the server added for whoever corrects the call. */
+function readData({ data }: ProtocolError): { details?: readonly string[] } {
+  const { details = [] } = data === undefined || data === null ? {} : readProblem({ errors: [data].flat() });
+  return details.length > 0 ? { details } : {};
 }
 
 function findCause<T extends Error>(error: unknown, kind: new (...args: never[]) => T): T | undefined {

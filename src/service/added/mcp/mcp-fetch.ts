@@ -1,16 +1,16 @@
-import type { Transport } from "@modelcontextprotocol/client";
 import { type RequestInit as HttpRequestInit, fetch as httpFetch } from "undici";
-import { parseJson } from "../../../base/json.ts";
+import { markJson } from "../../../base/exact-number.ts";
+import { getOwn, parseJson } from "../../../base/json.ts";
+import { LineReader } from "../../../base/line-reader.ts";
 import { createAppAgent } from "../../fetch/guarded-connector.ts";
 import { readText } from "../../fetch/read-body.ts";
 import { readChallenge } from "../../integrations/bearer-challenge.ts";
-import { findProviderWords, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
+import { readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
+import { readProviderWords } from "../../integrations/provider-words.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
-import { McpHttpError, STREAM_ENDED } from "./mcp-http-error.ts";
+import { createTooLong, MAX_ANSWER, McpHttpError, TOO_LONG_FAILURE } from "./mcp-http-error.ts";
 
-/** Longest answer, or event of a stream, in bytes. How many events there are has no limit of its own. */
-const MAX_JSON = 10 * 1024 * 1024;
-const MAX_WORDS = 1_000;
+const MAX_WORDS = 16_000;
 
 /** HTTP client for the transport of one connection. */
 interface McpFetch {
@@ -48,7 +48,7 @@ export function createMcpFetch(server: {
       throw new McpHttpError(readNetworkFailure(error), { cause: error });
     });
     if (isFailure(answer.status)) throw await readFailure(answer, own);
-    return toResponse(answer, signal);
+    return toResponse(answer, { signal, id: getOwn(parseJson(typeof body === "string" ? body : ""), "id") });
   }
 
   return { fetch: send, close: agent.close };
@@ -66,93 +66,62 @@ async function readFailure(
 ): Promise<McpHttpError> {
   const words = (body && (await readText(body, MAX_WORDS).catch(() => undefined))) ?? "";
   const retryAfterSeconds = readRetryAfter(headers.get("retry-after"), Date.now());
-  const message = status < 400 ? "it redirects to another address" : findProviderWords(hideSecrets(words, secrets));
+  const said =
+    status < 400 ? { message: "it redirects to another address" } : readProviderWords(hideSecrets(words, secrets));
   const challenge = readChallenge(headers.get("www-authenticate"));
-  return new McpHttpError({ kind: "status", status, message, retryAfterSeconds }, { challenge });
+  return new McpHttpError({ kind: "status", status, ...said, retryAfterSeconds }, { challenge });
 }
 
 /** The platform's own response, which the transport expects; JSON is read here, so that a broken answer is told apart. */
 async function toResponse(
   { status, headers, body }: Answer,
-  signal: AbortSignal | null | undefined,
+  { signal, id }: { readonly signal: AbortSignal | null | undefined; readonly id: unknown },
 ): Promise<Response> {
   const init = { status, headers: Object.fromEntries(headers) };
   if (body === null || status === 204 || status === 205) return new Response(null, init);
   const type = headers.get("content-type") ?? "";
   if (status !== 200 || !/^application\/json\b/i.test(type)) {
     const isEvents = /^text\/event-stream\b/i.test(type);
-    return new Response(boundBody(body, { isEvents, max: MAX_JSON }), init);
+    return new Response(ReadableStream.from(readBounded(body, { isEvents, id })), init);
   }
-  const text = await readText(body, MAX_JSON).catch((error: unknown) => {
+  const text = await readText(body, MAX_ANSWER).catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw new McpHttpError({ kind: "lost" }, { cause: error });
   });
-  if (text === undefined) throw new McpHttpError({ kind: "garbage", message: `more than ${MAX_JSON} bytes` });
+  if (text === undefined) throw new McpHttpError(TOO_LONG_FAILURE);
   if (parseJson(text) === undefined) throw new McpHttpError({ kind: "garbage" });
-  return new Response(text, init);
+  return new Response(markJson(text), init);
 }
-
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
 
 /**
- * The same bytes, which break off where one event of a stream, or a body that is none, has more than `max` of them: the
- * reader collects them first.
+ * The same text, whose numbers keep their digits. Where one event of a stream, or a body that is none, has more than
+ * {@link MAX_ANSWER} bytes, an event fails the request instead: the reader collects them first.
  */
-function boundBody(
-  body: AsyncIterable<Uint8Array>,
-  { isEvents, max }: { readonly isEvents: boolean; readonly max: number },
-): ReadableStream<Uint8Array> {
-  return ReadableStream.from(readBounded(body, isEvents ? countEvent() : countAll(), max));
-}
-
-async function* readBounded(body: AsyncIterable<Uint8Array>, count: (part: Uint8Array) => number, max: number) {
+async function* readBounded(body: AsyncIterable<Uint8Array>, o: { readonly isEvents: boolean; readonly id: unknown }) {
+  let ready: string[] = [];
+  let size = 0;
+  let isTooLong = false;
+  const lines = new LineReader({
+    max: MAX_ANSWER,
+    onLine(text) {
+      size = o.isEvents && text === "" ? 0 : size + text.length;
+      isTooLong ||= size > MAX_ANSWER;
+      ready.push(`${text.startsWith("id:") ? text : markJson(text)}\n`);
+    },
+    onTooLong() {
+      isTooLong = true;
+    },
+  });
   for await (const part of body) {
-    if (count(part) > max) throw new Error(`The answer has more than ${max} bytes.`);
-    yield part;
+    lines.push(part);
+    isTooLong ||= size + lines.pending > MAX_ANSWER;
+    if (isTooLong) break;
+    if (ready.length > 0) yield Buffer.from(ready.join(""));
+    ready = [];
   }
-}
-
-function countAll(): (part: Uint8Array) => number {
-  let size = 0;
-  return (part) => {
-    size += part.length;
-    return size;
-  };
-}
-
-/** Bytes since the last empty line, which ends an event. */
-function countEvent(): (part: Uint8Array) => number {
-  let size = 0;
-  let line = 0;
-  return (part) => {
-    for (const byte of part) {
-      size += 1;
-      if (byte === LINE_FEED) {
-        if (line === 0) size = 0;
-        line = 0;
-      } else if (byte !== CARRIAGE_RETURN) line += 1;
-    }
-    return size;
-  };
-}
-
-/**
- * Lets a request fail when the stream of events with its answer has ended without it, and could not be resumed. The
- * transport knows, but waits for the answer all the same until the time of the request is over.
- */
-export function failAtStreamEnd<T extends Transport>(transport: T): T {
-  const send = transport.send.bind(transport);
-  transport.send = (message, options) => {
-    if (!("method" in message) || !("id" in message)) return send(message, options);
-    const { id } = message;
-    const onRequestStreamEnd = () => {
-      options?.onRequestStreamEnd?.();
-      // A request that was answered before is not waited for any more.
-      const error = { code: STREAM_ENDED, message: "the stream ended without an answer" };
-      transport.onmessage?.({ jsonrpc: "2.0", id, error });
-    };
-    return send(message, { ...options, onRequestStreamEnd });
-  };
-  return transport;
+  lines.push(Buffer.from("\n"));
+  if (!isTooLong) yield Buffer.from(ready.join("").slice(0, -1));
+  else if (o.isEvents && typeof o.id === "number")
+    yield Buffer.from(`\n\ndata: ${JSON.stringify(createTooLong(o.id))}\n\n`);
+  else throw new Error(`The answer has more than ${MAX_ANSWER} bytes.`);
 }

@@ -16,10 +16,27 @@ export class McpHttpError extends Error {
   }
 }
 
-/** In the range that JSON-RPC leaves to implementations; a server that answers with it says as much. */
+/** In the range that JSON-RPC leaves to implementations; a server that answers with one of them says as much. */
 export const STREAM_ENDED = -32_087;
+const TOO_LONG = -32_088;
 
-/** True for the code with which a request fails whose stream has ended. */
-export function isStreamEnd(code: number): boolean {
-  return code === STREAM_ENDED;
+/** Longest answer, or event of a stream, in bytes. How many events there are has no limit of its own. */
+export const MAX_ANSWER = 10 * 1024 * 1024;
+
+/** An answer with more than {@link MAX_ANSWER} bytes. */
+export const TOO_LONG_FAILURE: ProviderFailure = {
+  kind: "garbage",
+  message: `it is too long, with more than ${MAX_ANSWER / 1024 ** 2} MiB`,
+  hint: "Ask for less: use filters, fields or a page size.",
+};
+
+/** What a request is answered with whose answer is too long. */
+export function createTooLong(id: number | string) {
+  return { jsonrpc: "2.0" as const, id, error: { code: TOO_LONG, message: "the answer is too long" } };
+}
+
+/** The failure that a code of ours stands for. */
+export function readOwnCode(code: number, message: string): ProviderFailure | undefined {
+  if (code === STREAM_ENDED) return { kind: "lost", message };
+  return code === TOO_LONG ? TOO_LONG_FAILURE : undefined;
 }

@@ -7,7 +7,7 @@ import { compareContents, findMissingSetting, type SourceContent, type StoredAct
 import { ACCESS_TOKEN, connectMcp, type McpDefinition, type McpSession, readMcpDefinition } from "./connect-mcp.ts";
 import { createMcpError, isRefusal, isUnknownSession } from "./mcp-failure.ts";
 import { McpLink } from "./mcp-link.ts";
-import { readMcpResult } from "./read-mcp-result.ts";
+import { mcpResultSchema, readMcpResult } from "./read-mcp-result.ts";
 import { mcpCallSchema, readMcpTools } from "./read-mcp-tools.ts";
 
 /** Calls under way get this long when the service stops. */
@@ -166,8 +166,10 @@ class McpSource {
     if (held.changed.has(action.id)) throw this.#refuseChanged(action);
     const { tool } = mcpCallSchema.parse(action.call);
     const options = { signal: context.signal, timeout: REQUEST_MS };
+    const params = { name: tool, arguments: { ...args } };
+    // By a schema of our own: the SDK's refuses a whole answer for one part that it does not know.
     const result = await session.client
-      .callTool({ name: tool, arguments: { ...args } }, options)
+      .request({ method: "tools/call", params }, mcpResultSchema, options)
       .catch((error: unknown) => {
         throw session.hasSession && isUnknownSession(error) ? new ForgottenSession(session, error) : error;
       });

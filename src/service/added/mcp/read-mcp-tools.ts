@@ -1,6 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import { toPlainText } from "../../../wire/plain-text.ts";
+import { toDoubles } from "../../../base/exact-number.ts";
+import { toPlainText } from "../../../card/plain-text.ts";
 import { type JsonSchema, jsonSchemaSchema } from "../../../wire/tool.ts";
 import { listScopes } from "../../integrations/bearer-challenge.ts";
 import { judgeArgument } from "../../secrets/credential-name.ts";
@@ -18,7 +19,8 @@ import type { NewSource } from "../source-store.ts";
 import { connectMcp, listMcpSettings, type McpDefinition } from "./connect-mcp.ts";
 import { findSignInChallenge } from "./mcp-failure.ts";
 
-const MAX_PAGES = 50;
+/** Of a list of tools; a server may send each tool on a page of its own. */
+const MAX_PAGES = 1_000;
 const NAME_MAX = 64;
 const TITLE_MAX = 200;
 const SHOWN_MAX = 80;
@@ -52,7 +54,7 @@ export const mcpCallSchema = z.object({ tool: z.string() });
 /** The tools a server offers now. */
 export interface McpListing {
   readonly content: SourceContent;
-  /** One sentence for each tool that was left out or renamed. */
+  /** One sentence for each tool that was left out or renamed, and for a list without an end. */
   readonly notes: readonly string[];
 }
 
@@ -63,17 +65,22 @@ export async function readMcpTools(
   signal?: AbortSignal,
 ): Promise<McpListing> {
   const tools: unknown[] = [];
-  let cursor: string | null | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const params = cursor ? { cursor } : {};
+  const asked = new Set<string>();
+  let cursor = "";
+  do {
+    asked.add(cursor);
+    const params = cursor === "" ? {} : { cursor };
     // Asked for as raw JSON: the SDK's own types would put the keys of each schema into another order.
     const reply = await client.request({ method: "tools/list", params }, pageSchema, { ...(signal && { signal }) });
-    tools.push(...reply.tools);
-    cursor = reply.nextCursor;
+    // The bounds of schemas are compared, not sent.
+    tools.push(...reply.tools.map(toDoubles));
     // Some servers say null or "" at the end, which the protocol has not.
-    if (!cursor) break;
-  }
-  return toListing(tools, place);
+    cursor = reply.nextCursor ?? "";
+  } while (cursor !== "" && asked.size < MAX_PAGES && !asked.has(cursor));
+  const listing = toListing(tools, place);
+  if (cursor === "") return listing;
+  const note = `The list of tools has no end: what came after page ${asked.size} was left out.`;
+  return { ...listing, notes: [...listing.notes, note] };
 }
 
 function toListing(

@@ -7,12 +7,14 @@ import type { FindReference } from "./convert-schema.ts";
 import { type CredentialPlan, createCredentialPlan } from "./credential-plan.ts";
 import { type OpenApiDefinition, operationCallSchema, type SecurityScheme } from "./openapi-definition.ts";
 import { type ReadSchemes, readSchemes, type SignInFlow } from "./read-schemes.ts";
+import { findServer, toPlainAddress } from "./server-address.ts";
 import { createSignInForm } from "./sign-in-form.ts";
 import { chooseScopes, listScopes } from "./sign-in-scopes.ts";
 
 type Json = Record<string, unknown>;
 
 const METHODS = ["get", "head", "post", "put", "patch", "delete"] as const;
+const OTHER_METHODS = ["options", "trace", "query"];
 const ID_MAX = 64;
 const NAME_MAX = 60;
 const DESCRIPTION_MAX = 500;
@@ -35,7 +37,7 @@ export interface OwnFacts {
 }
 
 /**
- * Makes actions of every operation of an OpenAPI 3.0 or 3.1 document whose references all lead into itself.
+ * Makes actions of every operation of an OpenAPI 3.0, 3.1 or 3.2 document whose references all lead into itself.
  *
  * @throws SvcError `invalid_config`, field `document`, for anything else
  */
@@ -44,12 +46,13 @@ export function convertDocument(
   slug: string,
   given: OwnFacts & { readonly base: ApiBase },
 ): ConvertedDocument {
-  if (!isRecord(document) || !/^3\.[01]\./.test(`${document.openapi}.`)) throw notOpenApi(document);
+  if (!isRecord(document) || !/^3\.[012]\./.test(`${document.openapi}.`)) throw notOpenApi(document);
   const find = createFinder(document);
   const { takesToken, signIn, base } = given;
   const flows = signIn?.flows ?? [];
   const declared = readSchemes(document, find, { base, taken: [TOKEN_SCHEME.setting], given: flows });
   const operations = listOperations(document, find, { maxId: ID_MAX - slug.length - 1, aliases: declared.aliases });
+  const others = listOtherMethods(document, find);
   const named = operations.map((operation) => listArguments(operation, find));
   const plan = createCredentialPlan({ operations: named, schemes: declared.schemes, takesToken });
   const { actions: found, notes } = convertOperations(operations, document, { find, plan });
@@ -66,7 +69,7 @@ export function convertDocument(
     schemes,
     ways: form.ways,
     ...(form.choice !== undefined && { choice: form.choice }),
-    notes: [...declared.notes, ...notes, ...describeUnsupported(declared, used)],
+    notes: [...declared.notes, ...notes, ...others, ...describeUnsupported(declared, used)],
     ...describeApp(document, slug, given.name, { ...form.content, actions }),
   };
 }
@@ -125,8 +128,7 @@ function listOperations(
   { maxId, aliases }: { maxId: number; aliases: ReadSchemes["aliases"] },
 ): ListedOperation[] {
   const found: ListedOperation[] = [];
-  for (const [path, given] of Object.entries(isRecord(document.paths) ? document.paths : {})) {
-    const item = isRecord(given) && typeof given.$ref === "string" ? find(given.$ref) : given;
+  for (const [path, item] of listPaths(document, find)) {
     if (!isRecord(item)) continue;
     const shared = Array.isArray(item.parameters) ? item.parameters : [];
     for (const method of METHODS) {
@@ -140,6 +142,21 @@ function listOperations(
   return found;
 }
 
+function listPaths(document: Json, find: FindReference): [path: string, item: unknown][] {
+  const given = Object.entries(isRecord(document.paths) ? document.paths : {});
+  return given.map(([path, item]) => [path, isRecord(item) && typeof item.$ref === "string" ? find(item.$ref) : item]);
+}
+
+/** One sentence for each operation of a method that is not used. */
+function listOtherMethods(document: Json, find: FindReference): string[] {
+  return listPaths(document, find).flatMap(([path, item]) => {
+    if (!isRecord(item)) return [`${path} is left out: it cannot be read.`];
+    const more = isRecord(item.additionalOperations) ? Object.keys(item.additionalOperations) : [];
+    const names = [...OTHER_METHODS.filter((method) => isRecord(item[method])), ...more];
+    return names.map((name) => `${name.toUpperCase()} ${path} is left out: this method is not used.`);
+  });
+}
+
 function convertOperations(
   operations: readonly ListedOperation[],
   document: Json,
@@ -148,25 +165,29 @@ function convertOperations(
   const actions = new Map<string, StoredAction>();
   const notes: string[] = [];
   const withheld = new Map<string, number>();
+  const usual = findServer(document)?.url;
   for (const operation of operations) {
-    const { method, path, maxId } = operation;
-    const elsewhere = findOtherServer(operation.servers, document.servers);
+    const name = `${operation.method.toUpperCase()} ${operation.path}`;
+    const elsewhere = findOtherServer(operation.servers, usual);
     if (elsewhere !== undefined) {
-      notes.push(`${method.toUpperCase()} ${path} is left out: the document has it at ${elsewhere}.`);
+      notes.push(`${name} is left out: the document has it at ${elsewhere}.`);
       continue;
     }
-    const converted = convertOperation(operation, find, plan);
-    if (typeof converted === "string") {
-      notes.push(converted);
-      continue;
-    }
-    const { action } = converted;
-    for (const name of converted.withheld) withheld.set(name, (withheld.get(name) ?? 0) + 1);
-    if (!actions.has(action.id)) actions.set(action.id, action);
-    else {
-      const id = toDistinctId(`${method} ${path}`, maxId);
-      notes.push(`${method.toUpperCase()} ${path} is called ${id}: another operation is called ${action.id} too.`);
-      actions.set(id, { ...action, id });
+    for (const converted of convertOperation(operation, find, plan)) {
+      if (typeof converted === "string") {
+        notes.push(converted);
+        continue;
+      }
+      const { action, missing } = converted;
+      for (const one of converted.withheld) withheld.set(one, (withheld.get(one) ?? 0) + 1);
+      for (const one of missing)
+        notes.push(`${name}: it refers to ${one}, which is not there; any value is taken for it.`);
+      if (!actions.has(action.id)) actions.set(action.id, action);
+      else {
+        const id = toDistinctId(name, operation.maxId);
+        notes.push(`${name} is called ${id}: another operation is called ${action.id} too.`);
+        actions.set(id, { ...action, id });
+      }
     }
   }
   return { actions: [...actions.values()], notes: [...notes, ...describeWithheld(withheld)] };
@@ -179,12 +200,14 @@ function describeWithheld(withheld: ReadonlyMap<string, number>): string[] {
   });
 }
 
-/** Address of an operation that has a server of its own. */
-function findOtherServer(own: unknown, shared: unknown): string | undefined {
-  const [first] = Array.isArray(own) ? own : [];
-  const [usual] = Array.isArray(shared) ? shared : [];
-  if (!isRecord(first) || typeof first.url !== "string") return undefined;
-  return isRecord(usual) && usual.url === first.url ? undefined : first.url;
+/** Address of an operation that is not called where all others are. */
+function findOtherServer(own: unknown, usual: string | undefined): string | undefined {
+  const urls = (Array.isArray(own) ? own : [])
+    .filter(isRecord)
+    .flatMap(({ url }) => (typeof url === "string" ? [url] : []));
+  const [first] = urls;
+  if (first === undefined || usual === undefined) return undefined;
+  return urls.some((url) => toPlainAddress(url) === toPlainAddress(usual)) ? undefined : first;
 }
 
 function readSecurity(security: unknown, aliases: ReadSchemes["aliases"]): Record<string, string[]>[] {
@@ -225,7 +248,7 @@ function decode(part: string): string {
 function notOpenApi(document: unknown): SvcError {
   const version = isRecord(document) ? (document.openapi ?? document.swagger) : undefined;
   if (version === undefined) return invalid("This is not an OpenAPI document.");
-  return invalid(`OpenAPI ${String(version)} cannot be read; 2.0, 3.0 and 3.1 can.`);
+  return invalid(`OpenAPI ${String(version)} cannot be read; 2.0 and 3.0 to 3.2 can.`);
 }
 
 function nothingToUse([first]: readonly string[]): SvcError {

@@ -3,16 +3,16 @@ import { FILE_UPLOADABLE_KEYWORD } from "../../../wire/file.ts";
 import type { JsonSchema } from "../../../wire/tool.ts";
 import { judgeArgument } from "../../secrets/credential-name.ts";
 import { dropMembers, forgetMember, toFreeName } from "../source-content.ts";
+import { tidySchema } from "./tidy-schema.ts";
 
 type Json = Record<string, unknown>;
 
 /** Keywords of OpenAPI that say nothing about a value. */
 const DROPPED = new Set(["discriminator", "xml", "externalDocs", "readOnly", "writeOnly", "deprecated", "nullable"]);
+/** What may stand beside a reference in OpenAPI 3.0 without meaning anything for a value. */
+const BESIDE = new Set(["$ref", "description", "summary"]);
 /** Keywords that say where a schema is: references are rebuilt from its place in the action's schema. */
 const PLACING = new Set(["$id", "$schema", "$anchor", "$dynamicAnchor", "$dynamicRef"]);
-/** Types that documents name in the way of programming languages. */
-const TYPES: Readonly<Record<string, string>> = { int: "integer", long: "integer", float: "number", double: "number" };
-const KNOWN_TYPES = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 /** Keywords that hold one schema, a list of schemas, or named schemas. */
 const ONE = new Set(["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]);
 const MANY = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
@@ -39,6 +39,8 @@ export class SchemaConverter {
   readonly #names = new Map<string, string>();
   readonly #definitions: Json = {};
   readonly dropped: DroppedMember[] = [];
+  /** References that lead nowhere: any value is accepted there. */
+  readonly missing = new Set<string>();
 
   constructor(find: FindReference) {
     this.#find = find;
@@ -49,24 +51,37 @@ export class SchemaConverter {
     return Object.keys(this.#definitions).length === 0 ? undefined : this.#definitions;
   }
 
-  /** Never throws: an unreadable schema becomes one that accepts anything. */
+  /** Never throws: an unreadable schema becomes one that accepts anything, and one that needs a credential accepts nothing. */
   convert(schema: unknown): JsonSchema {
     if (schema === false) return { not: {} };
     if (!isRecord(schema)) return {};
-    if (typeof schema.$ref === "string") {
-      const { description } = schema;
-      return { $ref: this.#refer(schema.$ref), ...(typeof description === "string" && { description }) };
-    }
-    return this.#convertKeywords(schema);
+    if (typeof schema.$ref !== "string") return this.#convertKeywords(schema);
+    const $ref = this.#refer(schema.$ref);
+    if (this.#hasSiblings(schema)) return { ...this.#convertKeywords(omitReference(schema)), $ref };
+    const { description } = schema;
+    return { $ref, ...(typeof description === "string" && { description }) };
   }
 
-  /** The schema itself, where a reference leads; for places whose members are looked at. */
+  /** The same for a body, whose own members may come from the connection; undefined when it needs another credential. */
+  convertBody(schema: unknown): JsonSchema | undefined {
+    const converted = isRecord(schema) ? this.#convertKeywords(schema, { isBody: true }) : this.convert(schema);
+    return this.#isImpossible(converted) ? undefined : converted;
+  }
+
+  /** The schema itself, where a reference leads, with what stands beside the reference; for places whose members are looked at. */
   resolve(schema: unknown): unknown {
     let found = schema;
     for (let step = 0; step < 20 && isRecord(found) && typeof found.$ref === "string"; step += 1) {
-      found = this.#find(found.$ref);
+      const target = this.#find(found.$ref);
+      if (target === undefined) this.missing.add(found.$ref);
+      found = this.#hasSiblings(found) && isRecord(target) ? join(target, omitReference(found)) : target;
     }
     return found;
+  }
+
+  #hasSiblings(schema: Json): boolean {
+    if (Object.keys(schema).every((keyword) => BESIDE.has(keyword) || keyword.startsWith("x-"))) return false;
+    return !String(this.#find("#/openapi")).startsWith("3.0");
   }
 
   #refer(pointer: string): string {
@@ -77,42 +92,87 @@ export class SchemaConverter {
     this.#names.set(pointer, name);
     // Set before it is converted: it may refer to itself.
     this.#definitions[name] = {};
-    this.#definitions[name] = this.convert(this.#find(pointer));
+    const target = this.#find(pointer);
+    if (target === undefined) this.missing.add(pointer);
+    this.#definitions[name] = this.convert(target);
     return `#/$defs/${name}`;
   }
 
-  #convertKeywords(schema: Json): JsonSchema {
+  #convertKeywords(schema: Json, o: { isBody?: boolean; optional?: ReadonlySet<string> } = {}): JsonSchema {
     if (isBinary(schema)) return describeFileObject(schema);
     const result: Json = {};
+    const readOnly = new Set([...(o.optional ?? []), ...this.#listReadOnly(schema)]);
     for (const [keyword, value] of Object.entries(schema)) {
       if (DROPPED.has(keyword) || PLACING.has(keyword) || keyword.startsWith("x-")) continue;
       if (keyword === "example") result.examples ??= [value];
       else if (ONE.has(keyword)) result[keyword] = typeof value === "boolean" ? value : this.convert(value);
+      else if (keyword === "allOf" && Array.isArray(value)) result.allOf = this.#convertAll(value, readOnly);
       else if (MANY.has(keyword) && Array.isArray(value)) result[keyword] = value.map((part) => this.convert(part));
       else if (NAMED.has(keyword) && isRecord(value)) result[keyword] = this.#convertNamed(value);
       else result[keyword] = value;
     }
-    dropReadOnly(result, schema, (part) => this.resolve(part));
-    this.#dropCredentials(result, schema);
-    fixBounds(result);
-    dropMalformed(result);
-    if (!Array.isArray(result.examples)) delete result.examples;
-    return schema.nullable === true ? allowNull(result) : result;
+    for (const name of readOnly) forgetMember(result, name);
+    const needsSecret = this.#dropCredentials(result, schema) && o.isBody !== true;
+    if (needsSecret || !this.#settle(result)) return { not: {} };
+    return tidySchema(result, schema);
   }
 
-  #dropCredentials(result: Json, schema: Json): void {
-    const { properties } = result;
-    if (!isRecord(properties) || !isRecord(schema.properties)) return;
-    const given = schema.properties;
-    const names = Object.keys(properties).filter((name) => {
+  /** Values that the server alone sets are no arguments, and not needed by any part of the schema. */
+  #listReadOnly(schema: Json, depth = 0): string[] {
+    const members = Object.entries(propertiesOf(schema)).map(([name, part]) => [name, this.resolve(part)] as const);
+    const own = members.flatMap(([name, part]) => (isRecord(part) && part.readOnly === true ? [name] : []));
+    if (!Array.isArray(schema.allOf) || depth > 5) return own;
+    const parts = schema.allOf.map((part) => this.resolve(part)).filter(isRecord);
+    return [...own, ...parts.flatMap((part) => this.#listReadOnly(part, depth + 1))];
+  }
+
+  /** A part that needs what another part says is read only is written out, as others may use it as it is. */
+  #convertAll(parts: readonly unknown[], readOnly: ReadonlySet<string>): JsonSchema[] {
+    return parts.map((part) => {
+      const target = readOnly.size > 0 ? this.resolve(part) : undefined;
+      return isRecord(target) ? this.#convertKeywords(target, { optional: readOnly }) : this.convert(part);
+    });
+  }
+
+  /** False when no value can fit, since each needs a member or an alternative that accepts nothing. */
+  #settle(result: Json): boolean {
+    const { required, allOf } = result;
+    for (const [name, part] of Object.entries(propertiesOf(result))) {
+      if (!this.#isImpossible(part)) continue;
+      if (Array.isArray(required) && required.includes(name)) return false;
+      dropMembers(result, [name]);
+    }
+    for (const union of ["anyOf", "oneOf"]) {
+      const parts = result[union];
+      if (!Array.isArray(parts)) continue;
+      const left = parts.filter((part) => !this.#isImpossible(part));
+      if (parts.length > 0 && left.length === 0) return false;
+      result[union] = left;
+    }
+    return !(Array.isArray(allOf) && allOf.some((part) => this.#isImpossible(part)));
+  }
+
+  #isImpossible(schema: unknown): boolean {
+    if (!isRecord(schema)) return false;
+    if (typeof schema.$ref === "string") {
+      return this.#isImpossible(this.#definitions[schema.$ref.slice("#/$defs/".length)]);
+    }
+    return isRecord(schema.not) && Object.keys(schema.not).length === 0;
+  }
+
+  /** True when a value cannot do without one of them. */
+  #dropCredentials(result: Json, schema: Json): boolean {
+    const given = propertiesOf(schema);
+    const names = Object.keys(propertiesOf(result)).filter((name) => {
       const part = this.resolve(given[name]);
       const description = isRecord(part) ? part.description : undefined;
       return judgeArgument({ name, place: "body", description, schema: part }) === "yes";
     });
-    if (names.length === 0) return;
+    if (names.length === 0) return false;
     const required = Array.isArray(schema.required) ? schema.required : [];
     for (const name of names) this.dropped.push({ owner: schema, name, isRequired: required.includes(name) });
     dropMembers(result, names);
+    return names.some((name) => required.includes(name));
   }
 
   #convertNamed(schemas: Json): Json {
@@ -121,75 +181,46 @@ export class SchemaConverter {
   }
 }
 
-/** Values that the server alone sets are no arguments. */
-function dropReadOnly(result: Json, schema: Json, resolve: (part: unknown) => unknown): void {
-  if (!isRecord(schema.properties) || !isRecord(result.properties)) return;
-  for (const [name, part] of Object.entries(schema.properties)) {
-    const property = resolve(part);
-    if (!isRecord(property) || property.readOnly !== true) continue;
-    forgetMember(result, name);
-  }
+/** The named members of a schema; none where it has no list of them. */
+export function propertiesOf(schema: unknown): Json {
+  return isRecord(schema) && isRecord(schema.properties) ? schema.properties : {};
 }
 
-/** OpenAPI 3.0 has JSON Schema draft 4's flags beside `minimum` and `maximum`. */
-function fixBounds(schema: Json): void {
-  for (const [flag, bound] of [
-    ["exclusiveMinimum", "minimum"],
-    ["exclusiveMaximum", "maximum"],
-  ] as const) {
-    if (typeof schema[flag] !== "boolean") continue;
-    const isExclusive = schema[flag];
-    delete schema[flag];
-    if (!isExclusive || typeof schema[bound] !== "number") continue;
-    schema[flag] = schema[bound];
-    delete schema[bound];
-  }
+function omitReference({ $ref: _, ...siblings }: Json): Json {
+  return siblings;
 }
 
-/** Keywords with values no validator can use: a document's slip must not make every call of the action fail. */
-function dropMalformed(schema: Json): void {
-  const { type, enum: values, required, pattern } = schema;
-  if (type !== undefined) {
-    const types = [type].flat().map((name) => TYPES[String(name)] ?? name);
-    if (!types.every((name) => KNOWN_TYPES.has(String(name)))) delete schema.type;
-    else if (!Array.isArray(type)) [schema.type] = types;
-    else schema.type = types;
+/** One schema for both; where both have a word whose meanings cannot be put into one, each is a part of it. */
+function join(target: Json, more: Json): Json {
+  const { properties, required, ...rest } = more;
+  const annotations = new Set(["description", "summary", "title", "default", "example", "examples", "deprecated"]);
+  if (Object.keys(rest).some((word) => Object.hasOwn(target, word) && !annotations.has(word))) {
+    return { allOf: [target, more] };
   }
-  if (values !== undefined && !Array.isArray(values)) delete schema.enum;
-  if (required !== undefined && !Array.isArray(required)) delete schema.required;
-  if (pattern !== undefined && !isPattern(pattern)) delete schema.pattern;
+  return {
+    ...target,
+    ...rest,
+    ...(isRecord(properties) && { properties: { ...propertiesOf(target), ...properties } }),
+    ...(Array.isArray(required) && {
+      required: [...(Array.isArray(target.required) ? target.required : []), ...required],
+    }),
+  };
 }
 
-function isPattern(pattern: unknown): boolean {
-  if (typeof pattern !== "string") return false;
-  try {
-    new RegExp(pattern, "u");
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Types of bytes that are read as text, and so given as text. */
+const TEXTUAL = /^text\/|[/+](?:json|xml|yaml|javascript|jwt|x-www-form-urlencoded|graphql|sql)\b/i;
 
-function allowNull(schema: Json): JsonSchema {
-  const { type, enum: values } = schema;
-  if (typeof type === "string") {
-    const allowed = Array.isArray(values) && !values.includes(null) ? { enum: [...values, null] } : {};
-    return { ...schema, ...allowed, type: [type, "null"] };
-  }
-  if (type === undefined && (schema.allOf ?? schema.anyOf ?? schema.oneOf) !== undefined) {
-    const { description, ...rest } = schema;
-    return { ...(description !== undefined && { description }), anyOf: [rest, { type: "null" }] };
-  }
-  return schema;
-}
-
-/** Bytes: `format: binary` of 3.0, or `contentMediaType` without an encoding of 3.1. */
+/** Bytes: `format: binary` of 3.0, and of 3.1 `contentMediaType`, with or without base64 ("Working with Binary Data"). */
 export function isBinary(schema: unknown): boolean {
   if (!isRecord(schema)) return false;
-  if (schema.format === "binary" && (schema.type === undefined || schema.type === "string")) return true;
-  return (
-    typeof schema.contentMediaType === "string" && schema.contentEncoding === undefined && schema.type === undefined
-  );
+  const types = [schema.type].flat().filter((type) => type !== "null");
+  const isOpen = types[0] === undefined;
+  if (!isOpen && (types.length !== 1 || types[0] !== "string")) return false;
+  const { contentMediaType, contentEncoding, format } = schema;
+  if (format === "binary") return true;
+  if (typeof contentMediaType !== "string") return false;
+  if (contentEncoding !== undefined) return contentEncoding === "base64" && !TEXTUAL.test(contentMediaType);
+  return isOpen || !TEXTUAL.test(contentMediaType);
 }
 
 /** The document's "File-uploadable object". */

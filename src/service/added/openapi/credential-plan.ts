@@ -13,10 +13,18 @@ export type CredentialUse =
 
 type SettingField = SourceContent["settingsForm"][number];
 
+/** An operation, as far as it says whose a credential is. */
+export interface JudgedCall {
+  /** Alternatives, each a list of schemes that are needed together. */
+  readonly security: readonly (readonly string[])[];
+  /** True when a caller says by it who it is. */
+  readonly signsIn: boolean;
+}
+
 /** Which arguments of a document hold credentials of its connection. */
 export interface CredentialPlan {
   /** Undefined for an argument that is no credential: it stays one of the model. */
-  judge(argument: DescribedArgument, security: readonly (readonly string[])[]): CredentialUse | undefined;
+  judge(argument: DescribedArgument, call: JudgedCall): CredentialUse | undefined;
   /** The form fields of the settings that {@link CredentialPlan.judge} named so far; all optional. */
   listFields(): SettingField[];
 }
@@ -39,7 +47,8 @@ const HELP_MAX = 200;
 
 /**
  * A credential belongs to the connection when it is a header or a cookie, when its name is one that callers identify
- * themselves by, or when at least half of the operations take it. Others are arguments of their operation.
+ * themselves by, or when at least half of the operations take it; in a body only where the operation signs in, or a security
+ * scheme has its name. Others are arguments of their operation.
  */
 export function createCredentialPlan({ operations, schemes, takesToken }: PlanParts): CredentialPlan {
   const shared = findShared(operations);
@@ -62,7 +71,7 @@ export function createCredentialPlan({ operations, schemes, takesToken }: PlanPa
   }
 
   return {
-    judge(argument, security) {
+    judge(argument, { security, signsIn }) {
       const isDeclared = Object.values(schemes).some((scheme) => isSame(scheme, argument));
       const verdict = isDeclared ? "yes" : judgeArgument(argument);
       const words = toWords(argument.name);
@@ -72,6 +81,9 @@ export function createCredentialPlan({ operations, schemes, takesToken }: PlanPa
       const isOwn = place === "header" || place === "cookie" || (place === "query" && OF_CALLER.test(words));
       if (!isOwn && !isShared && !isDeclared) return { kind: "foreign" };
       if (isCovered(argument, security, { schemes, takesToken })) return { kind: "covered" };
+      // A password in a body is mostly that of an account which is made or changed.
+      const isMarked = signsIn || Object.values(schemes).some((scheme) => toWords(scheme.name) === words);
+      if (place === "body" && !isMarked) return { kind: "foreign" };
       const setting = nameSetting(argument);
       if (!fields.has(setting)) fields.set(setting, describeField(setting, argument));
       return { kind: "setting", setting };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../../service-error.ts";
+import { type Writing, writingSchema } from "./write-value.ts";
 
 const schemeSchema = z.object({
   /** Name of the setting that holds the key, token or password. */
@@ -74,25 +75,37 @@ const definitionSchema = z.object({
 export type OpenApiDefinition = z.output<typeof definitionSchema>;
 export type SecurityScheme = z.output<typeof schemeSchema>;
 
-const parameterSchema = z.object({
-  /** Name in the arguments. */
-  argument: z.string(),
-  /** Setting of the connection that the value comes from, never from the arguments. */
-  setting: z.string().optional(),
-  /** True when a call without this setting is refused. */
-  needsSetting: z.boolean().optional(),
-  /** Name on the wire. */
-  name: z.string(),
-  in: z.enum(["path", "query", "header", "cookie"]),
-  /** How a list is written: repeated, or joined by one of these. */
-  list: z.enum(["repeat", ",", " ", "|"]),
-  /** True when objects are written as `name[key]=value`. */
-  deep: z.boolean(),
-  /** True when a slash in a value parts the path, as in `projects/one`. */
-  keepsSlashes: z.boolean().optional(),
-  /** How an object is written: as JSON, or each member as a parameter of its own; else in one list. */
-  object: z.enum(["json", "members"]).optional(),
-});
+/** Apps were once stored with other words for the same. */
+const olderWritingSchema = z
+  .object({
+    list: z.enum(["repeat", ",", " ", "|"]),
+    deep: z.boolean(),
+    keepsSlashes: z.boolean().optional(),
+    object: z.enum(["json", "members"]).optional(),
+  })
+  .transform(({ list, deep, keepsSlashes, object }): Writing => {
+    const styles = { repeat: "form", ",": "simple", " ": "spaceDelimited", "|": "pipeDelimited" } as const;
+    const style = deep ? "deepObject" : object === "json" ? "json" : styles[list];
+    return { style, explode: deep || list === "repeat", ...(keepsSlashes && { allowReserved: true }) };
+  });
+
+const parameterSchema = z
+  .object({
+    /** Name in the arguments. */
+    argument: z.string(),
+    /** Setting of the connection that the value comes from, never from the arguments. */
+    setting: z.string().optional(),
+    /** True when a call without this setting is refused. */
+    needsSetting: z.boolean().optional(),
+    /** Name on the wire. */
+    name: z.string(),
+    in: z.enum(["path", "query", "header", "cookie"]),
+  })
+  .and(z.union([writingSchema, olderWritingSchema]));
+
+/** How a member of a form is written; by default as its value needs it. */
+const memberEncodingSchema = z.object({ writing: writingSchema.optional(), contentType: z.string().optional() });
+export type MemberEncoding = z.output<typeof memberEncodingSchema>;
 
 /** Content of `StoredAction.call` for this kind. */
 export const operationCallSchema = z.object({
@@ -102,13 +115,24 @@ export const operationCallSchema = z.object({
   body: z
     .object({
       type: z.enum(["json", "form", "multipart", "text", "file"]),
+      /** As the document writes it. */
       mimetype: z.string(),
+      /** True when a body is sent also without a member. Default false. */
+      isRequired: z.boolean().optional(),
       /** The argument that is the whole body; null when every other argument is a member of it. */
       argument: z.string().nullable(),
       /** Members that come from settings of the connection. */
       settings: z.array(z.object({ member: z.string(), setting: z.string(), isNeeded: z.boolean() })).optional(),
-      /** Members of a form that are written as `name[key]=value`. */
+      /** By members of a form. */
+      encoding: z.record(z.string(), memberEncodingSchema).optional(),
+      /** True where a member, or what is inside, is a file. Default false. */
+      hasFiles: z.boolean().optional(),
+      /** The older word for members whose style is `deepObject`. */
       deep: z.array(z.string()).optional(),
+    })
+    .transform(({ deep = [], ...body }) => {
+      const older = deep.map((name) => [name, { writing: { style: "deepObject", explode: true } as const }] as const);
+      return older.length === 0 ? body : { ...body, encoding: { ...Object.fromEntries(older), ...body.encoding } };
     })
     .nullable(),
   /** Alternatives, each a list of schemes that are needed together; an empty list needs none. */

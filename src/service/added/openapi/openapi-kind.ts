@@ -1,18 +1,13 @@
-import { pipeline, Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { makeOnce } from "../../../base/concurrency.ts";
-import { parseJson } from "../../../base/json.ts";
-import { readText } from "../../fetch/read-body.ts";
+import { isRecord, parseJson } from "../../../base/json.ts";
+import { decodeBody, decodeByType, readBody } from "../../fetch/read-body.ts";
 import { readResponseName } from "../../files/file-name.ts";
 import { readChallenge, refuseScopes } from "../../integrations/bearer-challenge.ts";
 import type { ActionContext } from "../../integrations/integration.ts";
-import {
-  createProviderError,
-  findProviderWords,
-  readNetworkFailure,
-  readRetryAfter,
-} from "../../integrations/provider-failure.ts";
+import { createProviderError, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
+import { readProviderWords } from "../../integrations/provider-words.ts";
 import { judgeArgument } from "../../secrets/credential-name.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -94,26 +89,55 @@ interface Sent {
 
 /** Sends a request and reads the answer. Throws ServiceError for every failure. */
 export async function sendRequest(api: ApiRequest, sent: Sent): Promise<unknown> {
-  const { status, headers, body } = await ask(api, sent);
-  if (status >= 300) throw await readFailure({ status, headers, body }, sent);
-  const type = String(headers["content-type"] ?? "").toLowerCase();
-  if (api.method === "HEAD" || status === 204 || headers["content-length"] === "0") {
+  const answer = await ask(api, sent);
+  const { status, headers, body } = answer;
+  // A write that is answered so is done: the address is that of its result.
+  const isDone = status === 303 && !isRead(api);
+  if (status >= 300 && !isDone) throw await readFailure(answer, sent);
+  if (isDone || api.method === "HEAD" || status === 204 || headers["content-length"] === "0") {
     await body.dump();
-    return { status };
+    return addHeaders({ status }, headers, api);
   }
-  const bytes = decodeBody(body, headers["content-encoding"]);
   try {
-    if (isJson(type) || isText(type)) {
-      const text = await readAnswer(bytes);
-      if (text === "") return { status };
-      return isJson(type) ? readJson(text, sent) : { text };
-    }
-    return await keepBody(api.url, headers, bytes, sent);
+    return addHeaders(await readContent(api, answer, sent), headers, api);
   } catch (error) {
     if (sent.context.signal.aborted) throw error;
     if (error instanceof ServiceError) throw toDoneAlready(error, sent);
     throw createProviderError({ kind: "lost" }, sent);
   }
+}
+
+async function readContent(api: ApiRequest, { status, headers, body }: Answer, sent: Sent): Promise<unknown> {
+  const type = String(headers["content-type"] ?? "").toLowerCase();
+  const bytes = decodeBody(body, headers["content-encoding"]);
+  if (!isJson(type) && !isText(type)) return keepBody(api.url, headers, bytes, sent);
+  const text = decodeByType(await readAnswer(bytes), type);
+  if (text === "") return { status };
+  return isJson(type) ? readJson(text, sent) : { text };
+}
+
+/** Headers that say where something is, what comes next, how much there is, and which version this is. */
+const TOLD =
+  /^(?:location|content-location|operation-location|azure-asyncoperation|link|retry-after|content-range|(?:x-)?(?:total|pages?|per-page|next|prev|pagination|cursor|result-count|[\w-]+-(?:total|total-count|continuation|continuationtoken|next-page|cursor))(?:-[\w-]+)?)$/;
+/** An answer without a body is told by these as well. */
+const OF_HEAD = /^(?:content-(?:type|length|disposition)|last-modified|accept-ranges|allow|etag)$/;
+const MOST_HEADERS = 12;
+const HEADER_MAX = 1_000;
+
+/** An answer with the headers that belong to it: in an object as a member more, beside everything else. */
+function addHeaders(value: unknown, headers: Record<string, unknown>, { method }: ApiRequest): unknown {
+  const told = Object.entries(headers).filter(([name, given]) => {
+    // A weak one is of no use for a change, and many servers send one with everything.
+    const isVersion = name === "etag" && !String(given).startsWith("W/");
+    return isVersion || TOLD.test(name) || (method === "HEAD" && OF_HEAD.test(name));
+  });
+  if (told.length === 0) return value;
+  const shown = Object.fromEntries(
+    told.slice(0, MOST_HEADERS).map(([name, given]) => [name, [given].flat().join(", ").slice(0, HEADER_MAX)]),
+  );
+  return isRecord(value) && !Object.hasOwn(value, "headers")
+    ? { ...value, headers: shown }
+    : { body: value, headers: shown };
 }
 
 type Answer = { status: number; headers: Record<string, unknown>; body: Dispatcher.ResponseData["body"] };
@@ -135,9 +159,13 @@ function findRedirect(
   from: URL,
   { statusCode, headers }: { statusCode: number; headers: Record<string, unknown> },
 ) {
-  if (api.method !== "GET" || ![301, 302, 307, 308].includes(statusCode)) return undefined;
+  if (!isRead(api) || ![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
   const next = URL.parse(String(headers.location ?? ""), from.href);
   return next?.origin === from.origin ? next : undefined;
+}
+
+function isRead({ method }: ApiRequest): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 async function send(api: ApiRequest, { dispatcher, context, app, action }: Sent): Promise<Dispatcher.ResponseData> {
@@ -163,7 +191,10 @@ async function readFailure({ status, headers, body }: Answer, { app, action, con
     return missing;
   }
   const bytes = decodeBody(body, headers["content-encoding"]);
-  const words = findProviderWords((await readText(bytes, MAX_ERROR).catch(() => undefined)) ?? "");
+  const read = await readBody(bytes, MAX_ERROR).catch(() => undefined);
+  const { message, details } = readProviderWords(
+    read === undefined ? "" : decodeByType(read, textOf(headers["content-type"])),
+  );
   const retryAfterSeconds = readRetryAfter(textOf(headers["retry-after"]), context.now());
   // GitHub and others say "too many" as 403, and tell by this header.
   const isLimited = status === 403 && (headers["x-ratelimit-remaining"] === "0" || retryAfterSeconds !== undefined);
@@ -172,7 +203,8 @@ async function readFailure({ status, headers, body }: Answer, { app, action, con
     {
       kind: "status",
       status: isLimited ? 429 : status,
-      message: words && hideSecrets(words, context.connection.settings),
+      message: message && hideSecrets(message, context.connection.settings),
+      details,
       retryAfterSeconds: retryAfterSeconds ?? reset,
     },
     { app, action },
@@ -188,11 +220,15 @@ function textOf(header: unknown): string | undefined {
 }
 
 function isJson(type: string): boolean {
-  return /^application\/([\w.-]+\+)?json\b/.test(type);
+  return /^(?:application|text)\/([\w.-]+\+)?(?:x-)?json(?:\s*;|\s*$)/.test(type);
 }
 
+/** Types that are text although their names do not say so. */
+const TEXTS =
+  /^application\/(?:[\w.-]+\+)?(?:x-)?(?:xml|yaml|ndjson|jsonl|jsonlines|json-seq|javascript|ecmascript|sql|toml|csv|graphql|www-form-urlencoded|sh|latex|tex)(?:\s*;|\s*$)|^image\/svg\+xml/;
+
 function isText(type: string): boolean {
-  return type === "" || type.startsWith("text/") || type.includes("xml");
+  return type === "" || type.startsWith("text/") || TEXTS.test(type);
 }
 
 function readJson(text: string, { app, action }: Sent): unknown {
@@ -202,9 +238,9 @@ function readJson(text: string, { app, action }: Sent): unknown {
 }
 
 /** Throws ServiceError 500 `provider_error` for an answer that is too long. */
-async function readAnswer(body: Readable): Promise<string> {
-  const text = await readText(body, MAX_ANSWER);
-  if (text !== undefined) return text;
+async function readAnswer(body: Readable): Promise<Buffer> {
+  const bytes = await readBody(body, MAX_ANSWER);
+  if (bytes !== undefined) return bytes;
   throw new ServiceError(500, "provider_error", `The answer is longer than ${MAX_ANSWER} bytes.`, {
     type: "provider",
     hint: "Ask for less: use filters, fields or a page size.",
@@ -215,7 +251,7 @@ async function readAnswer(body: Readable): Promise<string> {
 async function keepBody(url: URL, headers: Record<string, unknown>, body: Readable, { context }: Sent) {
   const mimetype = String(headers["content-type"]).split(";")[0]?.trim() ?? "application/octet-stream";
   if (context.keepFile === undefined) {
-    body.destroy();
+    body.on("error", () => {}).destroy();
     throw new ServiceError(500, "provider_error", "The answer is a file, and files cannot be kept here.", {
       type: "provider",
     });
@@ -223,24 +259,4 @@ async function keepBody(url: URL, headers: Record<string, unknown>, body: Readab
   const name = readResponseName(textOf(headers["content-disposition"]), url);
   const { s3key, size } = await context.keepFile({ name, mimetype }, body);
   return { file: { name, mimetype, s3key, size } };
-}
-
-const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
-
-/** The bytes as they were before they were packed, which some servers do unasked. How many they are is up to the reader. */
-function decodeBody(body: Readable, encoding: unknown): Readable {
-  const name = String(encoding ?? "")
-    .trim()
-    .toLowerCase();
-  const create = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
-  if (create === undefined) return body;
-  const decoder = create();
-  // The reader sees the error of either.
-  pipeline(body, decoder, () => {});
-  return decoder;
 }

@@ -30,6 +30,7 @@ export function planSignIn(definition: Definition, settings: Settings): SignInPl
     scopes: typeof picked === "string" ? picked.split(/\s+/).filter((scope) => scope !== "") : scopes,
     ...(isGoogle(provider.authUrl ?? provider.issuer) && { params: OFFLINE, keepsRefreshTokens: true }),
     isPrivate: definition.isPrivate,
+    sentTo: fill(definition.baseUrl),
     useToken: ({ text }) => ({ ...settings, [setting]: text }),
   };
 }

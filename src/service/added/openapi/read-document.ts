@@ -18,29 +18,85 @@ const MAX_DOCUMENT = 64 * 1024 * 1024;
  * @throws SvcError `invalid_config`, field `document`
  */
 export async function readDocument(place: string): Promise<unknown> {
-  const { default: SwaggerParser } = await import("@apidevtools/swagger-parser");
+  const { $RefParser, JSONParserErrorGroup, MissingPointerError } = await import("@apidevtools/json-schema-ref-parser");
   const reader = createDocumentReader(place, MAX_DOCUMENT);
+  const parser = new $RefParser();
+  const options = {
+    resolve: reader.resolvers,
+    // One reference that leads nowhere is no reason to do without all other operations.
+    continueOnError: true,
+    resolveExcludedPathMatcher: isData,
+    bundle: { excludedPathMatcher: isData },
+  };
   try {
-    const document: unknown = await SwaggerParser.bundle(place, { resolve: reader.resolvers });
-    return await upgrade(checkSize(document));
+    await parser.bundle(place, options).catch((cause: unknown) => {
+      const errors = cause instanceof JSONParserErrorGroup ? cause.errors : [cause];
+      const fatal = errors.find((error) => !(error instanceof MissingPointerError));
+      if (fatal !== undefined) throw fatal;
+    });
+    return await upgrade(checkSize(parser.schema));
   } catch (cause) {
     if (cause instanceof SvcError) throw cause;
     throw unreadable(reader.problem ?? firstLine(cause), cause);
   }
 }
 
+/** Members whose names are names of the document, not words of OpenAPI. */
+const NAMED = new Set([
+  ...[
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "schemas",
+    "parameters",
+    "headers",
+  ],
+  ...["paths", "webhooks", "responses", "requestBodies", "securitySchemes", "links", "callbacks", "pathItems"],
+  ...["content", "encoding", "variables", "mapping", "examples"],
+]);
+/** Members that hold values, not schemas: what looks like a reference there is none. */
+const DATA = new Set(["example", "default", "const", "enum", "value", "dataValue"]);
+
+/** True for a place of a document, as a JSON pointer, whose value is an example or another piece of data. */
+function isData(pointer: string): boolean {
+  let isName = false;
+  for (const part of pointer.split("/").slice(1)) {
+    const isWord: boolean = !isName;
+    if (isWord && (DATA.has(part) || part.startsWith("x-"))) return true;
+    isName = isWord && NAMED.has(part);
+  }
+  return false;
+}
+
 /** A document of Swagger 2.0 as one of OpenAPI 3.0; any other as it is. */
 async function upgrade(document: unknown): Promise<unknown> {
   if (!isRecord(document) || document.swagger === undefined) return document;
+  if (!String(document.swagger).startsWith("2."))
+    throw new Error(`Swagger ${document.swagger} is too old; 2.0 can be read`);
   const { upgradeFromTwoToThree } = await import("@scalar/openapi-upgrader/2.0-to-3.0");
   const { schemes, host } = document;
   const isPlain = Array.isArray(schemes) && schemes.length > 0 && !schemes.includes("https");
+  markCollections(document);
   return upgradeFromTwoToThree({
     // Without a host the API is where its document is.
     ...(host === undefined && { basePath: "/" }),
     ...document,
     schemes: isPlain ? schemes : ["https"],
   });
+}
+
+/** Keeps how lists are joined ("collectionFormat"), of which the upgrade loses the default and some of the rest. */
+function markCollections(document: Record<string, unknown>): void {
+  const items = Object.values(isRecord(document.paths) ? document.paths : {}).filter(isRecord);
+  const holders = [...items, ...items.flatMap((item) => Object.values(item)).filter(isRecord)];
+  const lists = holders.flatMap(({ parameters }) => (Array.isArray(parameters) ? parameters : []));
+  for (const parameter of [...lists, ...Object.values(isRecord(document.parameters) ? document.parameters : {})]) {
+    if (!isRecord(parameter) || parameter.type !== "array") continue;
+    const isNested = isRecord(parameter.items) && parameter.items.type === "array";
+    parameter["x-collection-format"] = isNested ? "lists in lists" : (parameter.collectionFormat ?? "csv");
+  }
 }
 
 /** The bytes of a document that Google wrote as bytes that the parser knows; any others as they are. */

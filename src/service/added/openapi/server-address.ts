@@ -1,6 +1,6 @@
 import { isRecord } from "../../../base/json.ts";
 import { judgeArgument, toWords } from "../../secrets/credential-name.ts";
-import { ServiceError } from "../../service-error.ts";
+import { refuseSetting } from "../../service-error.ts";
 import { type SourceContent, toFreeName } from "../source-content.ts";
 import { nameKind, quoteDocument } from "./credential-plan.ts";
 import type { OpenApiDefinition } from "./openapi-definition.ts";
@@ -20,11 +20,34 @@ export interface AddressTemplate {
 const EXAMPLE = /example|your|none|unknown|localhost|hostname|[{}<>]|^$/i;
 const HELP_MAX = 200;
 
-/** Address of the first server of a document, with its variables; undefined when it has none. */
-export function findServer(document: unknown): { url: string; variables: unknown } | undefined {
-  const [server] = isRecord(document) && Array.isArray(document.servers) ? document.servers : [];
-  if (!isRecord(server) || typeof server.url !== "string") return undefined;
-  return { url: server.url, variables: server.variables };
+interface Server {
+  readonly url: string;
+  readonly variables: unknown;
+}
+
+/**
+ * Address of the first server of a document, with its variables; of one without servers, the one that most of its operations
+ * name. Undefined when there is none.
+ */
+export function findServer(document: unknown): Server | undefined {
+  if (!isRecord(document)) return undefined;
+  const [server] = listServers(document);
+  if (server !== undefined) return server;
+  const items = Object.values(isRecord(document.paths) ? document.paths : {}).filter(isRecord);
+  const own = items.flatMap((item) => [item, ...Object.values(item).filter(isRecord)].flatMap(listServers));
+  const groups = [...Map.groupBy(own, ({ url }) => toPlainAddress(url)).values()];
+  return groups.sort((one, other) => other.length - one.length)[0]?.[0];
+}
+
+function listServers({ servers }: Record<string, unknown>): Server[] {
+  const given = Array.isArray(servers) ? servers.filter(isRecord) : [];
+  return given.flatMap(({ url, variables }) => (typeof url === "string" ? [{ url, variables }] : []));
+}
+
+/** One spelling for all addresses that are the same (RFC 3986, 6.2.3). */
+export function toPlainAddress(address: string): string {
+  const whole = address.startsWith("//") ? `https:${address}` : address;
+  return (URL.parse(whole)?.href ?? whole).replace(/\/+$/, "");
 }
 
 /**
@@ -91,16 +114,16 @@ export function fillAddress(
     if (variable === undefined) return whole;
     const { setting, fallback } = variable;
     const value = typeof settings[setting] === "string" && settings[setting] !== "" ? settings[setting] : fallback;
-    if (value === undefined) throw misfit(setting, "is needed");
+    if (value === undefined) throw refuseSetting(setting, "is needed.");
     const written =
       start === 0 && at === 0 ? value.replace(/\/+$/, "") : at < start ? readHost(value) : readPath(value);
-    if (written === undefined) throw misfit(setting, "cannot be a part of an address as it is");
+    if (written === undefined) throw refuseSetting(setting, "cannot be a part of an address as it is.");
     return written;
   });
   const url = URL.parse(filled);
   const isUsable = url !== null && (url.protocol === "https:" || (isPrivate && url.protocol === "http:"));
   if (!isUsable || url.username || url.password || url.search || url.hash) {
-    throw misfit(variables[0]?.setting ?? "", "does not make an address that may be called");
+    throw refuseSetting(variables[0]?.setting ?? "", "does not make an address that may be called.");
   }
   return url.href.replace(/\/+$/, "");
 }
@@ -114,12 +137,4 @@ function readPath(value: string): string | undefined {
   const parts = value.split("/");
   if (parts.some((part) => part === "." || part === "..")) return undefined;
   return parts.map((part) => encodeURIComponent(part).replaceAll("%3A", ":")).join("/");
-}
-
-function misfit(setting: string, problem: string): ServiceError {
-  return new ServiceError(422, "integration_misconfigured", `The setting "${setting}" ${problem}.`, {
-    type: "configuration",
-    hint: "The owner gives it in the dashboard: Connections, Change settings.",
-    extra: { setting },
-  });
 }

@@ -16,7 +16,7 @@ export function toPageUrl(
   const query = {
     response_type: "code",
     client_id: provider.client.clientId,
-    redirect_uri: redirectUri,
+    redirect_uri: provider.client.redirectUri ?? redirectUri,
     state,
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
@@ -29,10 +29,24 @@ export function toPageUrl(
   return url;
 }
 
-type Code = { readonly code: string; readonly problem?: undefined } | { readonly problem: string };
+type Code =
+  | { readonly code: string; readonly redirectUri: string; readonly problem?: undefined }
+  | { readonly problem: string };
 
-/** The code of an answer that comes from the provider that was asked (RFC 9207), or why there is none. */
-export async function readCode({ provider, app }: ReadySignIn, answer: URLSearchParams, state: string): Promise<Code> {
+/**
+ * The code of an answer that comes from the provider that was asked (RFC 9207; RFC 9700, section 4.4), or why there is none.
+ *
+ * @param o.cameTo the address to which the browser was led back
+ * @param o.redirectUri the one of clients that have none of their own
+ */
+export async function readCode(
+  { provider, app }: ReadySignIn,
+  answer: URLSearchParams,
+  { state, cameTo, ...o }: { readonly state: string; readonly cameTo: string; readonly redirectUri: string },
+): Promise<Code> {
+  const redirectUri = provider.client.redirectUri ?? o.redirectUri;
+  if (cameTo !== redirectUri)
+    return { problem: `${app}: The answer came from another provider. Nothing was sent to either.` };
   const oauth = await import("oauth4webapi");
   const { issuer, authorization_endpoint: page = "", ...server } = provider.server;
   const isOwn = (said: string) =>
@@ -52,7 +66,8 @@ export async function readCode({ provider, app }: ReadySignIn, answer: URLSearch
     const client = { client_id: provider.client.clientId };
     const checked = oauth.validateAuthResponse({ issuer }, client, params, state);
     const [code = "", ...others] = checked.getAll("code");
-    return code === "" || others.length > 0 ? { problem: `${app}: The answer does not hold one code.` } : { code };
+    if (code === "" || others.length > 0) return { problem: `${app}: The answer does not hold one code.` };
+    return { code, redirectUri };
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) {
       const shown = await toServiceError(error, { app, provider });

@@ -1,6 +1,7 @@
 import { parseJson } from "../../../base/json.ts";
 import { cleanText } from "../../../base/text.ts";
 import { isPublicHost } from "../../fetch/address-rules.ts";
+import { keepScopes } from "../../integrations/bearer-challenge.ts";
 import type { SignInPlan } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { createProviderFetch, type ProviderFetch, ProviderFetchError } from "./provider-fetch.ts";
@@ -89,7 +90,7 @@ async function findResource(
     const issuers = Array.isArray(found.authorization_servers) ? found.authorization_servers : [];
     const scopes = Array.isArray(found.scopes_supported) ? found.scopes_supported : [];
     const isText = (value: unknown) => typeof value === "string";
-    return { resource: named, issuer: issuers.find(isText), scopes: scopes.filter(isText) };
+    return { resource: named, issuer: issuers.find(isText), scopes: keepScopes(scopes) };
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { createId } from "../../auth/secrets.ts";
+import { createId } from "../../../base/ids.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import { toStoredTokens } from "./access-tokens.ts";

@@ -9,15 +9,19 @@ import { createProviderFetch, createRequestOptions } from "./provider-fetch.ts";
 import { isRefused } from "./request-tokens.ts";
 import { clientSchema, type KnownProvider, type ProviderClient, type ProviderServer } from "./sign-in-record.ts";
 
-/** Path of the metadata document that says who this service is. */
+/** Path of the metadata document that says who this service is; one provider alone is told another, below `/oauth/client`. */
 export const CLIENT_METADATA_PATH = "/oauth/client.json";
 
 type Place = Pick<ProviderServer, "issuer" | "token_endpoint">;
 
 /** Who this service is to each provider. */
 export interface ProviderClients {
-  /** The metadata document of this service; undefined where it has no public https address. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * The metadata document of this service, or the one for a single provider; undefined where it has no public https address.
+   *
+   * @param id end of that provider's redirect address
+   */
+  describeSelf(id?: string): Readonly<Record<string, unknown>> | undefined;
   /**
    * The owner's own client, else this service's metadata document where the provider takes it, else the one registered
    * there, now or before. Undefined where the owner has to name a client.
@@ -32,7 +36,7 @@ export interface ProviderClients {
   prove(server: Place, client: ProviderClient): Promise<void>;
 }
 
-/** Opens the clients of a store, which belong to one redirect address. */
+/** Opens the clients of a store, which belong to one address of this service. */
 export function createProviderClients(o: {
   store: Store;
   box: SecretBox;
@@ -41,7 +45,6 @@ export function createProviderClients(o: {
   redirectUri: string;
 }): ProviderClients {
   const { store, box, now, redirectUri } = o;
-  const metadata = createMetadata(o);
   const keyOf = ({ issuer, token_endpoint }: Place) => sha256Hex(JSON.stringify([issuer, token_endpoint, redirectUri]));
   const placeOf = (key: string) => `provider_clients.${key}`;
 
@@ -67,7 +70,7 @@ export function createProviderClients(o: {
   }
 
   return {
-    metadata,
+    describeSelf: (id) => createMetadata(o, id),
 
     async find(provider, { flow }) {
       const { server } = provider;
@@ -75,13 +78,17 @@ export function createProviderClients(o: {
       if (known !== undefined && !known.isRegistered) return known;
       // Any other client may use the provider's page only.
       if (flow !== "code") return undefined;
+      const id = findOwnId(server);
+      const metadata = createMetadata(o, id);
+      const leadsTo = toRedirect(redirectUri, id);
       if (metadata !== undefined && server.client_id_metadata_document_supported === true) {
-        return { clientId: metadata.client_id, authMethod: "none", isRegistered: false };
+        return { clientId: metadata.client_id, authMethod: "none", isRegistered: false, redirectUri: leadsTo };
       }
       if (server.registration_endpoint === undefined) return known;
       // A provider that has forgotten us shows a page of its own, from which the owner does not come back.
-      const isNeeded = known === undefined || known.isUnproven === true;
-      const client = (isNeeded ? await register(provider, redirectUri) : undefined) ?? known;
+      const isOld = (known?.redirectUri ?? redirectUri) !== leadsTo;
+      const isNeeded = known === undefined || known.isUnproven === true || isOld;
+      const client = (isNeeded ? await register(provider, leadsTo) : undefined) ?? known;
       if (client !== undefined) await write(server, { ...client, isUnproven: true });
       return client;
     },
@@ -117,14 +124,29 @@ const storedSchema = clientSchema.extend({
 });
 type StoredClient = z.output<typeof storedSchema>;
 
-function createMetadata({ baseUrl, redirectUri }: { baseUrl: string; redirectUri: string }) {
-  const { protocol, hostname } = new URL(baseUrl);
-  if (protocol !== "https:" || !isPublicHost(hostname)) return undefined;
-  return { client_id: `${baseUrl}${CLIENT_METADATA_PATH}`, client_uri: baseUrl, ...describeSelf(redirectUri) };
+/**
+ * The end of the redirect address that is this provider's alone, so that an answer of another one is told apart (RFC 9700,
+ * section 4.4); undefined for one whose answers name it (RFC 9207).
+ */
+function findOwnId({ issuer, token_endpoint, ...server }: ProviderServer): string | undefined {
+  if (server.authorization_response_iss_parameter_supported === true) return undefined;
+  return sha256Hex(JSON.stringify([issuer, token_endpoint])).slice(0, 16);
 }
 
-/** The same for each provider (RFC 7591). */
-function describeSelf(redirectUri: string) {
+function createMetadata({ baseUrl, redirectUri }: { baseUrl: string; redirectUri: string }, id?: string) {
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol !== "https:" || !isPublicHost(hostname)) return undefined;
+  const path = id === undefined ? CLIENT_METADATA_PATH : `/oauth/client/${id}`;
+  return { client_id: baseUrl + path, client_uri: baseUrl, ...describeClient(toRedirect(redirectUri, id)) };
+}
+
+/** The redirect address of one provider, or the one that all others share. */
+export function toRedirect(redirectUri: string, id: string | undefined): string {
+  return id === undefined ? redirectUri : `${redirectUri}/${id}`;
+}
+
+/** The same for each provider (RFC 7591) but for the address. */
+function describeClient(redirectUri: string) {
   return {
     client_name: "svc",
     redirect_uris: [redirectUri],
@@ -159,6 +181,7 @@ async function register(provider: FoundProvider, redirectUri: string): Promise<S
   return {
     clientId: given.client_id,
     isRegistered: true,
+    redirectUri,
     ...(clientSecret !== undefined && authMethod !== "none" && { clientSecret }),
     authMethod,
     ...(end > 0 && { expiresAt: end * 1000 }),
@@ -170,7 +193,7 @@ async function askForClient({ server, isPrivate }: FoundProvider, redirectUri: s
   const known = server.token_endpoint_auth_methods_supported;
   const methods = ["none", "client_secret_basic", "client_secret_post"] as const;
   const method = methods.find((one) => known?.includes(one)) ?? (known === undefined ? "client_secret_basic" : "none");
-  const asked = { ...describeSelf(redirectUri), token_endpoint_auth_method: method };
+  const asked = { ...describeClient(redirectUri), token_endpoint_auth_method: method };
   const send = createProviderFetch(isPrivate);
   const options = await createRequestOptions(isPrivate, async (url, request) => toCreated(await send(url, request)));
   const answer = await oauth.dynamicClientRegistrationRequest(server as AuthorizationServer, asked, options);

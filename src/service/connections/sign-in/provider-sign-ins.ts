@@ -6,7 +6,7 @@ import { describeClientGrant, readSignInId } from "./access-tokens.ts";
 import { askForDevice, readCode, toPageUrl } from "./ask-owner.ts";
 import { type FoundProvider, findProvider } from "./find-provider.ts";
 import { createFirstTokens, type FirstTokens } from "./first-tokens.ts";
-import { createProviderClients } from "./provider-clients.ts";
+import { createProviderClients, type ProviderClients, toRedirect } from "./provider-clients.ts";
 import { readRefusal, toServiceError } from "./request-tokens.ts";
 import { createSignInRecords } from "./sign-in-record.ts";
 import {
@@ -17,13 +17,13 @@ import {
   type WantedConnection,
 } from "./started-sign-ins.ts";
 
-/** Path of the page to which providers lead back. */
+/** Path of the page to which providers lead back; those that cannot be told apart otherwise have one each below it. */
 export const SIGNED_IN_PATH = "/signed-in";
 
 /** The next step of a sign-in. `state` names it, and counts only in the browser that began. */
 export type SignInStep =
-  /** The owner opens the provider's page, which leads back to `redirectUri`. */
-  | { readonly kind: "page"; readonly url: URL }
+  /** The owner opens the provider's page, which leads back to {@link SIGNED_IN_PATH}. `sentTo` as below. */
+  | { readonly kind: "page"; readonly url: URL; readonly sentTo?: string | undefined }
   /** The owner types the code on the provider's page; then {@link ProviderSignIns.poll} is asked. */
   | {
       readonly kind: "device";
@@ -31,6 +31,8 @@ export type SignInStep =
       readonly userCode: string;
       readonly url: URL;
       readonly intervalSeconds: number;
+      /** Host that gets the token, where it is not that of `url`. */
+      readonly sentTo?: string | undefined;
     }
   /** The owner has to register a client with the provider and to name it: {@link ProviderSignIns.nameClient}. */
   | {
@@ -50,10 +52,10 @@ type App = Pick<Integration, "slug" | "name" | "findSignIn">;
 
 /** Sign-ins of the owner at providers. What they need is kept, encrypted, for 15 minutes. */
 export interface ProviderSignIns {
-  /** Where providers lead back to. */
+  /** Where providers lead back to with a client that the owner named. */
   readonly redirectUri: string;
   /** Who this service is, for providers that look it up; undefined where it has no public https address. */
-  readonly clientMetadata: Readonly<Record<string, unknown>> | undefined;
+  readonly describeSelf: ProviderClients["describeSelf"];
   /**
    * Begins to sign in as these settings need it; undefined when they need nothing.
    *
@@ -72,11 +74,12 @@ export interface ProviderSignIns {
     client: { readonly clientId: string; readonly clientSecret: string | undefined },
   ): Promise<SignInStep>;
   /**
-   * Ends a sign-in with what the provider sent back to `redirectUri`, once.
+   * Ends a sign-in with what the provider sent back, once.
    *
+   * @param id what stood behind {@link SIGNED_IN_PATH} and a slash
    * @throws ServiceError 409 when none was begun with this state in this browser.
    */
-  finish(answer: URLSearchParams, browser: string): Promise<FinishedSignIn>;
+  finish(answer: URLSearchParams, browser: string, id?: string): Promise<FinishedSignIn>;
   /** Asks whether the owner has typed the code; undefined while not. Throws like {@link ProviderSignIns.finish}. */
   poll(state: string, browser: string): Promise<FinishedSignIn | undefined>;
 }
@@ -106,17 +109,18 @@ export function createProviderSignIns(o: {
     if (flow === "client") return { kind: "done", wanted, ...(await getTokens(started, describeClientGrant(started))) };
     if (flow === "code") {
       await startedSignIns.put(state, started);
-      return { kind: "page", url: toPageUrl(started, { state, redirectUri }) };
+      const url = toPageUrl(started, { state, redirectUri });
+      return { kind: "page", url, sentTo: findOtherHost(started, url) };
     }
     const { code, ...shown } = await askForDevice(started);
     const device = { code, intervalSeconds: shown.intervalSeconds, nextAt: now() };
     await startedSignIns.put(state, { ...started, device });
-    return { kind: "device", state, ...shown };
+    return { kind: "device", state, ...shown, sentTo: findOtherHost(started, shown.url) };
   }
 
   return {
     redirectUri,
-    clientMetadata: clients.metadata,
+    describeSelf: clients.describeSelf,
 
     async begin(app, settings, { browser, ...wanted }) {
       const plan = app.findSignIn?.(settings);
@@ -144,14 +148,14 @@ export function createProviderSignIns(o: {
       return explain(started.app, () => goOn(state, { ...started, provider: { ...provider, client } }));
     },
 
-    async finish(answer, browser) {
+    async finish(answer, browser, id) {
       const state = answer.get("state") ?? "";
       const started = await startedSignIns.take(state, browser);
       if (!isReady(started) || started.flow !== "code") throw unknownSignIn();
       const { wanted, verifier } = started;
-      const code = await readCode(started, answer, state);
+      const code = await readCode(started, answer, { state, redirectUri, cameTo: toRedirect(redirectUri, id) });
       if (code.problem !== undefined) return { wanted, problem: code.problem };
-      const params = { code: code.code, redirect_uri: redirectUri, code_verifier: verifier };
+      const params = { code: code.code, redirect_uri: code.redirectUri, code_verifier: verifier };
       return { wanted, ...(await getTokens(started, { grant: "authorization_code", params })) };
     },
 
@@ -165,6 +169,12 @@ export function createProviderSignIns(o: {
       return next === undefined ? { wanted, ...end } : startedSignIns.put(state, { ...started, device: next });
     },
   };
+}
+
+/** The host that gets the token, if it is another than the one whose page the owner sees. */
+function findOtherHost({ sentTo }: StartedSignIn, page: URL): string | undefined {
+  const target = URL.parse(sentTo ?? "");
+  return target === null || target.origin === page.origin ? undefined : target.host;
 }
 
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
@@ -181,7 +191,8 @@ async function explain<T>(app: string, work: () => Promise<T>): Promise<T> {
 function describePlan(plan: SignInPlan, found: FoundProvider, wantedScopes: readonly string[] = []) {
   const { flow, params = {}, keepsRefreshTokens = false } = plan;
   const scopes = [...new Set([...chooseScopes(plan, found), ...wantedScopes])];
-  return { flow, params: { ...params }, keepsRefreshTokens, scopes, wantedScopes: [...wantedScopes] };
+  const sentTo = plan.sentTo ?? plan.provider.resource;
+  return { flow, params: { ...params }, keepsRefreshTokens, scopes, wantedScopes: [...wantedScopes], sentTo };
 }
 
 /** Those of the plan, else those that the resource names; `offline_access` where the provider gives refresh tokens for it. */

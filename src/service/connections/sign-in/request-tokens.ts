@@ -1,7 +1,8 @@
 import type { AuthorizationServer, ClientAuth, TokenEndpointResponse } from "oauth4webapi";
 import { isRecord, parseJson } from "../../../base/json.ts";
 import { cleanText } from "../../../base/text.ts";
-import { createProviderError, findProviderWords } from "../../integrations/provider-failure.ts";
+import { createProviderError } from "../../integrations/provider-failure.ts";
+import { findProviderWords } from "../../integrations/provider-words.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 import { createProviderFetch, createRequestOptions, ProviderFetchError } from "./provider-fetch.ts";

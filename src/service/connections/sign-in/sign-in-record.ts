@@ -33,6 +33,8 @@ export const clientSchema = z.object({
   authMethod: z.enum(["none", "client_secret_basic", "client_secret_post"]).optional(),
   /** True when the provider gave it to us by dynamic registration. */
   isRegistered: z.boolean().default(false),
+  /** Where the provider leads back to. Default: the address that all clients named by the owner share. */
+  redirectUri: z.string().optional(),
 });
 export type ProviderClient = z.output<typeof clientSchema>;
 

@@ -33,6 +33,8 @@ const startedSchema = z.object({
   wantedScopes: z.array(z.string()),
   params: z.record(z.string(), z.string()),
   keepsRefreshTokens: z.boolean(),
+  /** Address that the token goes to. */
+  sentTo: z.string().optional(),
   /** The sign-in that the connection has so far. */
   before: z.string().optional(),
   device: z.object({ code: z.string(), intervalSeconds: z.number(), nextAt: z.number() }).optional(),
