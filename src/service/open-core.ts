@@ -1,10 +1,10 @@
 import { makeOnce } from "../base/concurrency.ts";
+import { createId } from "../base/ids.ts";
 import { createAccess } from "./access/access-view.ts";
 import { createRules } from "./access/rules.ts";
 import { createSourceStore } from "./added/source-store.ts";
 import { createGrants } from "./auth/grants.ts";
 import { addFirstPerson } from "./auth/people.ts";
-import { createId } from "./auth/secrets.ts";
 import { createLiveCatalog } from "./catalog/catalog.ts";
 import type { Connections } from "./connections/connection.ts";
 import { connectFirstApps, createConnections, isFirstApp } from "./connections/connections.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { openBlobs } from "./files/open-blobs.ts";
-import { type Node, openNode } from "./flows/node.ts";
 import { createSecretBox, hasSealed, readSecretKey } from "./secrets/secret-box.ts";
 import { checkSharedKey } from "./secrets/service-keys.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import { claimDataFolder, STORE_FILE } from "./store/data-folder.ts";
+import { type Node, openNode } from "./store/node.ts";
 import { connectStore, inTurnOfStarts, isShared } from "./store/open-store.ts";
 import { openStoreStates } from "./store/store-states.ts";
 

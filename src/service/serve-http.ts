@@ -17,6 +17,7 @@ import type { Flows } from "./flows/flows.ts";
 import type { Watch } from "./health/health.ts";
 import { createApp } from "./http/app.ts";
 import { listen } from "./http/listen.ts";
+import { createNewcomerLimit } from "./http/newcomer-limit.ts";
 import type { ServiceMetrics } from "./metrics/service-metrics.ts";
 import { type Notes, openNotes } from "./notify/notes.ts";
 import type { Outbox } from "./notify/outbox.ts";
@@ -76,7 +77,8 @@ export async function serveHttp(
   const allowedHosts = listHosts(o, listener.port);
   try {
     const made = await createParts(o, parts, { url, keys, onClose });
-    app.resolve(createApp({ ...made, ...ofPages, keys, allowedHosts, trustedProxies: o.trustedProxies }));
+    const newcomers = createNewcomerLimit(o.now);
+    app.resolve(createApp({ ...made, ...ofPages, keys, allowedHosts, trustedProxies: o.trustedProxies, newcomers }));
   } catch (error) {
     // Requests that wait for it would hold up the end.
     app.reject(error);

@@ -86,6 +86,21 @@ export function refuseSetting(setting: string, message: string, cause?: unknown)
   });
 }
 
+/** What goes wrong after `what` was changed leaves 500 `outcome_unknown`, whatever it was: it is never "not done". */
+export async function afterChange<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof ServiceError && cause.code === "outcome_unknown") throw cause;
+    const reason = cause instanceof ServiceError ? cause.message : "It failed unexpectedly.";
+    throw new ServiceError(500, "outcome_unknown", `${what} changed, and what came after that failed. ${reason}`, {
+      type: "provider",
+      hint: "Look whether it is as it should be before anything is repeated.",
+      cause,
+    });
+  }
+}
+
 /** One thing that the operator of the service should know. */
 interface LogEntry {
   readonly level: "info" | "warn" | "error";

@@ -19,6 +19,8 @@ export interface AccessView {
   readonly rules: readonly Rule[];
   /** Who approves the calls of this caller, where that was chosen for it. */
   readonly approvals: ApprovalMode | undefined;
+  /** Levels that calls of this caller may have, where that was limited for it. */
+  readonly levels: KeyScopes["levels"];
   /** False where these are the whole catalog and all connections. */
   readonly isLimited: boolean;
 }
@@ -70,7 +72,7 @@ export function createAccess(parts: AccessParts): Access {
     // Keys with equal rights share a view.
     const key = `${turnOf(catalog.entries)} ${kind} ${kind === "show" ? subject.shown : subject.limits}`;
     const view = await keep(state, key, () => make[kind](state, subject));
-    return { ...view, approvals: subject.scopes.approvals };
+    return { ...view, approvals: subject.scopes.approvals, levels: subject.scopes.levels };
   }
 
   return {
@@ -79,7 +81,7 @@ export function createAccess(parts: AccessParts): Access {
   };
 }
 
-type SharedView = Omit<AccessView, "approvals">;
+type SharedView = Omit<AccessView, "approvals" | "levels">;
 
 /** The rights of a key or OAuth client. */
 interface Subject extends Grant {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type KeyScopes, keyScopesSchema } from "../../wire/key-scopes.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { matchesTool, toolPatternSchema } from "./tool-patterns.ts";
 

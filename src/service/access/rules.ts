@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { createId } from "../../base/ids.ts";
 import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../wire/catalog.ts";
-import { createId } from "../auth/secrets.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import { type CatalogEntry, levelOf } from "../catalog/catalog-entry.ts";
 import { type Store, takeTurn } from "../store/open-store.ts";
 import { isExactPattern, matchesTool, toolPatternSchema } from "./tool-patterns.ts";
 
@@ -65,14 +65,15 @@ function fits(rule: Rule, { entry, connectionId, subject }: RuledCall): boolean 
   return isAbout(rule, entry);
 }
 
-/** True for a rule that can decide about calls of this tool. */
+/** True for a rule that can decide about calls of this tool, or about the call that the entry was judged for. */
 export function isAbout({ effect, tool, level }: RuleContent, entry: CatalogEntry): boolean {
   const { action } = entry;
-  if ((level ?? action.level) !== action.level) return false;
+  const own = levelOf(entry);
+  if ((level ?? own) !== own) return false;
   if (effect !== "allow") return matchesTool(tool, entry, "wide");
   // Of an action whose level is a guess, only its own name says that it is meant.
   const isMeant = action.isLevelAssumed !== true || isExactPattern(tool);
-  return isMeant && isAllowable(action.level) && matchesTool(tool, entry, "narrow");
+  return isMeant && isAllowable(own) && matchesTool(tool, entry, "narrow");
 }
 
 function isAllowable(level: SideEffectLevel | undefined): boolean {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { fitsWildcards } from "../../base/wildcards.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 
 const MAX_PATTERN = 128;
 const EXAMPLES = 'Write "mail_send_message", "mail/send_message", "mail/*" or "*_search".';

@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from "kysely";
 import { z } from "zod";
+import { parseExactly } from "../../base/exact-number.ts";
 import type { ApprovalStatus } from "../../wire/approval.ts";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import { restoreError } from "../executions/outcome.ts";
@@ -22,11 +23,17 @@ const fileSchema = z.object({
 /** The call as the owner sees it and as it runs. */
 const contentSchema = z.object({
   arguments: z.record(z.string(), z.unknown()),
+  /** The arguments as they were asked, of a call that a person has edited. */
+  asked: z.record(z.string(), z.unknown()).optional(),
   files: z.array(fileSchema),
+  /** Storage keys of what was stored with the call itself, and so goes with it. */
+  stored: z.array(z.string()).default([]),
   app: z.string(),
   title: z.string(),
   description: z.string(),
   account: z.string(),
+  /** What the call does beyond what its action says, in words that follow "it". */
+  does: z.string().optional(),
   policyReason: z.string().optional(),
   askBefore: z.array(z.string()),
 });
@@ -48,8 +55,10 @@ export interface HeldApproval {
   readonly expiresAt: string;
   readonly decidedAt: string | null;
   readonly decidedBy: string | null;
-  /** The owner's reason, or the reason why it is void. */
+  /** The owner's reason, or the reason why it is void, or why it waits again. */
   readonly reason: string | null;
+  /** Person who edited it; null while it is as it was asked. */
+  readonly editedBy: string | null;
   readonly executionId: string | null;
   /** Why its execution did not succeed. */
   readonly failure: ServiceError | undefined;
@@ -119,10 +128,11 @@ export function readApproval(
     decidedAt: row.decided_at,
     decidedBy: row.decided_by,
     reason: row.reason,
+    editedBy: row.edited_by,
     executionId: row.execution_id,
     failure: error === null ? undefined : restoreError(error),
     row: own,
-    content: opened === undefined ? undefined : contentSchema.parse(JSON.parse(opened)),
+    content: opened === undefined ? undefined : contentSchema.parse(parseExactly(opened)),
   };
 }
 

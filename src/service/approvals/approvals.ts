@@ -1,3 +1,4 @@
+import type { Rules } from "../access/rules.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type Grants, readClientId } from "../auth/grants.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -9,10 +10,15 @@ import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ApprovalMode, ApprovalRow } from "../store/schema.ts";
 import type { HeldApproval } from "./approval-rows.ts";
-import { createDecisions, type Decisions, endWait } from "./decide-call.ts";
-import { holdCall, type OnWaiting } from "./hold-call.ts";
+import { createApprovedRuns } from "./approved-runs.ts";
+import { createDecisions, type Decisions, endWait, type ShownCall } from "./decide-call.ts";
+import { type Edit, type Edited, editCall } from "./edit-call.ts";
+import { freeHeldFiles } from "./held-files.ts";
+import { holdCall } from "./hold-call.ts";
 import { type ApprovalList, openApprovalList } from "./list-approvals.ts";
-import { createApprovedRuns, type RunParts } from "./run-approved.ts";
+import { releaseHeld } from "./release-held.ts";
+import { createRuledWaits } from "./ruled-waits.ts";
+import type { RunParts } from "./run-approved.ts";
 
 /** Calls that the service holds until its owner has decided. */
 export interface Approvals extends ApprovalList, Decisions {
@@ -39,6 +45,10 @@ export interface Approvals extends ApprovalList, Decisions {
   findResult(approval: HeldApproval): Promise<StoredExecution | undefined>;
   /** Withdraws a request of this key; false when it is decided. */
   cancel(principal: Principal, id: string): Promise<boolean>;
+  /** Changes the arguments of a call that waits, after every check; undefined for one that is not as it was shown any more. */
+  edit(accountId: string, shown: ShownCall, edit: Edit): Promise<Edited | undefined>;
+  /** Ends the wait of calls that a rule blocks by now; by itself it happens soon after a rule is made. */
+  applyRules(): Promise<void>;
   /** Stops; resolves when nothing is started any more. */
   close(): Promise<void>;
 }
@@ -48,8 +58,8 @@ export interface ApprovalParts extends RunParts {
   readonly store: Store;
   readonly box: SecretBox;
   readonly grants: Grants;
+  readonly rules: Pick<Rules, "list">;
   readonly catalog: Catalog;
-  readonly onWaiting: OnWaiting;
   readonly now: () => number;
   readonly baseUrl: string;
   /** `owner`: nobody's own confirmation counts. `device`: that of paired devices does, unless they are set otherwise. */
@@ -76,7 +86,8 @@ function createModes({ grants, mode: fixed }: ApprovalParts): Pick<Approvals, "i
 /** Opens the approvals of a service. */
 export function createApprovals(parts: ApprovalParts): Approvals {
   const { store } = parts;
-  const runs = createApprovedRuns(parts);
+  const rules = createRuledWaits(parts);
+  const runs = createApprovedRuns(parts, rules.apply);
   const urlOf = (id: string) => `${parts.baseUrl}/inbox/${id}`;
   const modes = createModes(parts);
   const list = openApprovalList(parts);
@@ -85,11 +96,18 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     ...modes,
     ...list,
     ...createDecisions(parts, runs.start),
+    edit: (accountId, shown, edit) => editCall(parts, accountId, shown, edit),
+    applyRules: rules.apply,
     urlOf,
 
     findHold(principal, chosen, request) {
       if (modes.chooseMode(principal.apiKeyId, chosen) === "device") return undefined;
-      return (call) => holdCall({ ...parts, urlOf }, { ...call, principal, ...request });
+      const own = { ...parts, urlOf };
+      return {
+        keep: (call) => holdCall(own, { ...call, principal, ...request }),
+        release: (transaction, call, executionId) =>
+          releaseHeld(own, transaction, { call: { ...call, principal, ...request }, executionId }),
+      };
     },
 
     async findResult({ accountId, executionId, status, decidedAt, row }) {
@@ -108,7 +126,9 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       }
       const set = { status: "cancelled" } as const;
       const at = new Date(parts.now()).toISOString();
-      return (await endWait(store, { accountId, id, at, set }).executeTakeFirst()).numUpdatedRows > 0n;
+      const { numUpdatedRows } = await endWait(store, { accountId, id, at, set }).executeTakeFirst();
+      await freeHeldFiles(parts);
+      return numUpdatedRows > 0n;
     },
 
     close: runs.close,

@@ -1,4 +1,6 @@
+import { parseExactly } from "../../base/exact-number.ts";
 import { restoreError } from "../executions/outcome.ts";
+import { readPermission } from "../executions/permission.ts";
 import { openOwnStore } from "../store/open-own-store.ts";
 import type { Store } from "../store/open-store.ts";
 import { findStatus } from "./approval-rows.ts";
@@ -91,9 +93,9 @@ const selectExecutions = (store: Store) =>
     .leftJoin("triggers", "triggers.id", "e.api_key_id")
     .leftJoin("approvals as a", "a.execution_id", "e.id")
     .select(["e.id", "e.started_at as time", "e.finished_at", "e.status", "e.tool_name", "e.integration", "e.error"])
-    .select(["e.side_effect_level as effect", "e.connection_id", "e.api_key_id"])
+    .select(["e.side_effect_level as effect", "e.connection_id", "e.api_key_id", "e.permission"])
     .select((x) => x.fn.coalesce("api_keys.label", "people.name", "triggers.name").as("label"))
-    .select(["a.id as approval_id", "a.requested_at", "a.decided_at", "a.decided_by", "a.reason"])
+    .select(["a.id as approval_id", "a.requested_at", "a.decided_at", "a.decided_by", "a.reason", "a.edited_by"])
     .select(["a.status as approval_status"])
     .orderBy("e.started_at")
     .orderBy("e.id");
@@ -119,17 +121,27 @@ async function* readExecutions(
 function toExecutionLine(
   row: ExecutionLine & { readonly arguments?: string; readonly output?: string | null },
 ): LogLine {
-  const { approval_id: id, requested_at, decided_at, decided_by, reason } = row;
+  const { approval_id: id, requested_at, decided_at, decided_by, edited_by, reason } = row;
   const status = row.approval_status === "running" ? "approved" : row.approval_status;
   const error = row.error === null ? null : restoreError(row.error);
   return {
     ...describe("execution", row),
     finished_at: row.finished_at,
-    approval: id === null ? null : { id, status, requested_at, decided_at, decided_by, reason },
+    allowed_by: describePermission(row),
+    approval: id === null ? null : { id, status, requested_at, decided_at, decided_by, edited_by, reason },
     error: error && { code: error.code, message: error.message },
-    ...(row.arguments === undefined ? {} : { arguments: JSON.parse(row.arguments) }),
-    ...(row.output === undefined ? {} : { result: JSON.parse(row.output ?? "null") }),
+    ...(row.arguments === undefined ? {} : { arguments: parseExactly(row.arguments) }),
+    ...(row.output === undefined ? {} : { result: parseExactly(row.output ?? "null") }),
   };
+}
+
+/** Who or what let it run; null for a call that did not run, and for those from before this was kept. */
+function describePermission({ permission, label }: ExecutionLine) {
+  const known = readPermission(permission);
+  if (known?.by === "device") return { ...known, name: label };
+  if (known?.by !== "person") return known ?? null;
+  const { editedBy, ...person } = known;
+  return editedBy === undefined ? person : { ...person, edited_by: editedBy };
 }
 
 async function* readApprovals(store: Store, range: Range): AsyncGenerator<LogLine, void> {
@@ -139,7 +151,7 @@ async function* readApprovals(store: Store, range: Range): AsyncGenerator<LogLin
     .leftJoin("api_keys", "api_keys.id", "a.api_key_id")
     .select(["a.id", "a.requested_at as time", "a.expires_at", "a.status", "a.tool_name", "a.integration"])
     .select(["a.level as effect", "a.connection_id", "a.api_key_id", "api_keys.label"])
-    .select(["a.decided_at", "a.decided_by", "a.reason"])
+    .select(["a.decided_at", "a.decided_by", "a.edited_by", "a.reason"])
     .where("a.account_id", "=", accountId)
     .where("a.execution_id", "is", null)
     .where("a.requested_at", "<", before)
@@ -150,11 +162,17 @@ async function* readApprovals(store: Store, range: Range): AsyncGenerator<LogLin
   const find = ({ time, id }: Place) =>
     query.where((e) => e(e.refTuple("a.requested_at", "a.id"), ">", e.tuple(time, id))).execute();
   for await (const row of walk(from, PAGE.short, find)) {
-    const { id, time, decided_at, decided_by, reason } = row;
+    const { id, time, decided_at, decided_by, edited_by, reason } = row;
     const shown = findStatus(row, null, Date.now());
     if (status !== undefined && shown !== status) continue;
-    const approval = { id, status: shown, requested_at: time, decided_at, decided_by, reason };
-    yield { ...describe("approval", { ...row, status: shown }), finished_at: null, approval, error: null };
+    const approval = { id, status: shown, requested_at: time, decided_at, decided_by, edited_by, reason };
+    yield {
+      ...describe("approval", { ...row, status: shown }),
+      finished_at: null,
+      allowed_by: null,
+      approval,
+      error: null,
+    };
   }
 }
 

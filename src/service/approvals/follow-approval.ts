@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 250;
 export interface Patience {
   readonly waitMs?: number;
   readonly clientGone?: AbortSignal;
-  /** Waits for the end of the call; otherwise for any change of the status. */
+  /** Waits for the end of the call; otherwise for any change of the status, or until it waits anew. */
   readonly toEnd?: boolean;
 }
 
@@ -25,8 +25,10 @@ export async function followApproval(
   };
   const until = performance.now() + waitMs;
   const first = await look();
+  // Between two looks it may have been approved and wait again, behind a failure.
+  const isUnchanged = ({ status, row }: HeldApproval) => status === first?.status && row.behind === first.row.behind;
   let found = first;
-  while (found !== undefined && isOpen(found.status) && (toEnd || found.status === first?.status)) {
+  while (found !== undefined && isOpen(found.status) && (toEnd || isUnchanged(found))) {
     if (performance.now() >= until || clientGone?.aborted) break;
     await sleepFor(LOOK_EVERY_MS);
     found = await look();

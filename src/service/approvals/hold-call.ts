@@ -1,11 +1,13 @@
 import { sha256Hex } from "../../base/hash.ts";
+import { createId } from "../../base/ids.ts";
+import { cloneJson } from "../../base/json.ts";
 import type { ApprovalStatus } from "../../wire/approval.ts";
 import type { Principal } from "../auth/api-keys.ts";
-import { createId } from "../auth/secrets.ts";
+import { type CatalogEntry, levelOf } from "../catalog/catalog-entry.ts";
 import { explainPolicy } from "../catalog/describe-catalog.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
 import { hashInput } from "../executions/idempotency-keys.ts";
 import type { PreparedCall } from "../executions/run-action.ts";
+import type { BlobStore } from "../files/blob-store.ts";
 import { findFileFields, findUrlFields } from "../files/file-fields.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import { ServiceError } from "../service-error.ts";
@@ -21,6 +23,7 @@ import {
   readApproval,
   selectApprovals,
 } from "./approval-rows.ts";
+import { checkHeldBytes, countBytes, dropUnheld } from "./held-files.ts";
 
 /** How long a duplicate of a declined call is answered with the decline, in milliseconds. */
 const DECLINED_MS = 10 * 60 * 1000;
@@ -28,7 +31,7 @@ const DECLINED_MS = 10 * 60 * 1000;
 const MAX_PENDING = 500;
 
 /** A call that only the owner may approve. */
-type HeldCall = PreparedCall & { readonly principal: Principal } & Pick<ApprovalRow, "shape"> &
+export type HeldCall = PreparedCall & { readonly principal: Principal } & Pick<ApprovalRow, "shape"> &
   Partial<Pick<ApprovalRow, "idempotency_key" | "input_hash">>;
 
 /** Hears of each call that begins to wait for the owner. */
@@ -39,37 +42,47 @@ export interface OnWaiting {
   wake(): void;
 }
 
-interface HoldParts {
+/** Parts that keep calls for the owner. */
+export interface HoldParts {
   readonly store: Store;
   readonly onWaiting: OnWaiting;
   readonly box: SecretBox;
   readonly now: () => number;
+  readonly blobs: Pick<BlobStore, "remove">;
   urlOf(id: string): string;
 }
 
 /**
  * Keeps a call for the owner, or joins its open duplicate, or the call with its idempotency key, and gives the refusal that names the approval
- * (412 `confirmation_required`); 429 when 500 requests are pending.
+ * (412 `confirmation_required`); 429 when 500 requests are pending, or files of too many bytes are in those of its key.
  */
 export async function holdCall(parts: HoldParts, call: HeldCall): Promise<ServiceError> {
   const { store } = parts;
   const fingerprint = fingerprintCall(call);
-  const approval = await store.transaction().execute(async (transaction) => {
+  const holding = store.transaction().execute(async (transaction) => {
     await takeTurn(transaction, "approvals");
     const known = await findDuplicate(transaction, parts, { call, fingerprint });
     return known ?? insert(transaction, parts, { call, fingerprint });
   });
+  const approval = await holding.catch(async (error: unknown) => {
+    if (error instanceof ServiceError) await dropUnheld(parts, call, undefined);
+    throw error;
+  });
+  await dropUnheld(parts, call, approval);
   parts.onWaiting.wake();
   return refuseHeld(approval, parts);
 }
 
-/** Storage keys are new with each upload: equal bytes make equal calls. */
-function fingerprintCall({ principal, entry, connection, args, file }: HeldCall): string {
-  const copy = structuredClone(args);
+/** Equal for duplicates. Storage keys are new with each upload: equal bytes make equal calls. */
+export function fingerprintCall(call: PreparedCall & { readonly principal: Principal }): string {
+  const { principal, entry, connection, args, file } = call;
+  const copy = cloneJson(args) as typeof args;
   const { inputSchema } = entry.action;
   for (const { value } of findFileFields(inputSchema, copy)) value.s3key = file(String(value.s3key)).sha256;
   for (const { reference, replace } of findUrlFields(inputSchema, copy)) replace(file(reference).sha256);
-  return hashInput([principal.apiKeyId, entry.toolName, digestTool(entry), connection.id, copy]);
+  const { raised } = entry;
+  const shown = raised === undefined ? [] : [raised.level];
+  return hashInput([principal.apiKeyId, entry.toolName, digestTool(entry), connection.id, copy, ...shown]);
 }
 
 /** Changes with anything that the owner is told about an action. */
@@ -88,15 +101,29 @@ export async function digestConnection(store: Store, id: string): Promise<string
   return row && sha256Hex(JSON.stringify([row.label, row.settings]));
 }
 
-async function findDuplicate(
+/** The same call of the same caller, which waits, is under way, was declined just now, or has the key of this one. */
+export async function findDuplicate(
   store: Store,
-  { box, now }: HoldParts,
-  { call, fingerprint }: { call: HeldCall; fingerprint: string },
+  parts: Pick<HoldParts, "box" | "now">,
+  o: { call: HeldCall; fingerprint: string },
 ): Promise<HeldApproval | undefined> {
-  const { principal, idempotency_key: key = null } = call;
+  // One that a person has edited is known by both: by what was asked, and by what it became.
+  for (const column of ["approvals.fingerprint", "approvals.asked_fingerprint"] as const) {
+    const found = await findEqual(store, parts, { ...o, column });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function findEqual(
+  store: Store,
+  { box, now }: Pick<HoldParts, "box" | "now">,
+  o: { call: HeldCall; fingerprint: string; column: "approvals.fingerprint" | "approvals.asked_fingerprint" },
+): Promise<HeldApproval | undefined> {
+  const { principal, idempotency_key: key = null } = o.call;
   const equal = selectApprovals(store)
     .where("approvals.api_key_id", "=", principal.apiKeyId)
-    .where("approvals.fingerprint", "=", fingerprint)
+    .where(o.column, "=", o.fingerprint)
     .where("approvals.status", "in", ["pending", "approved", "running", "declined"])
     .orderBy("approvals.requested_at", "desc")
     .limit(20);
@@ -122,8 +149,11 @@ async function insert(
   { call, fingerprint }: { call: HeldCall; fingerprint: string },
 ): Promise<HeldApproval> {
   const { principal, entry, connection, shape, idempotency_key = null, input_hash = fingerprint } = call;
-  const waiting = await countWaiting(store, principal.accountId, new Date(now()).toISOString());
-  if (waiting >= MAX_PENDING) throw inboxFull();
+  const at = new Date(now()).toISOString();
+  if ((await countWaiting(store, principal.accountId, at)) >= MAX_PENDING) throw inboxFull();
+  const content = describeCall(call);
+  const file_bytes = countBytes(content);
+  await checkHeldBytes(store, { apiKeyId: principal.apiKeyId, bytes: file_bytes, now: now() });
   const id = createId("apr");
   const row: ApprovalRow = {
     id,
@@ -132,8 +162,8 @@ async function insert(
     tool_name: entry.toolName,
     integration: entry.integration.slug,
     connection_id: connection.id,
-    level: entry.action.level,
-    content: box.seal(JSON.stringify(describeCall(call)), placeOf(id)),
+    level: levelOf(entry),
+    content: box.seal(JSON.stringify(content), placeOf(id)),
     fingerprint,
     tool_digest: digestTool(entry),
     connection_digest: (await digestConnection(store, connection.id)) ?? "",
@@ -141,21 +171,35 @@ async function insert(
     idempotency_key,
     input_hash,
     status: "pending",
-    requested_at: new Date(now()).toISOString(),
+    requested_at: at,
     expires_at: new Date(now() + LIFETIME_MS).toISOString(),
     decided_at: null,
     decided_by: null,
     reason: null,
     execution_id: null,
+    number: await findNextNumber(store),
+    queue: null,
+    decision: null,
+    behind: null,
+    asked_fingerprint: null,
+    edited_by: null,
+    file_bytes,
   };
   await store.insertInto("approvals").values(row).execute();
   await onWaiting.add(store, id);
   return readApproval({ ...row, ended_at: null, ended_with: null }, { box, now: now() });
 }
 
-function describeCall({ entry, connection, args, file }: HeldCall): ApprovalContent {
+/** Belongs to the turn of {@link holdCall}: no two calls get the same. */
+async function findNextNumber(store: Store): Promise<number> {
+  const newest = store.selectFrom("approvals").select("number").where("number", ">=", 0).orderBy("number", "desc");
+  return ((await newest.limit(1).executeTakeFirst())?.number ?? 0) + 1;
+}
+
+/** A call as the owner sees it. */
+export function describeCall({ entry, connection, args, file, stored }: PreparedCall): ApprovalContent {
   const { action, integration } = entry;
-  const copy = structuredClone(args);
+  const copy = cloneJson(args) as typeof args;
   const references = [
     ...findFileFields(action.inputSchema, copy).map(({ field, value }) => ({ field, s3key: String(value.s3key) })),
     ...findUrlFields(action.inputSchema, copy).map(({ field, reference }) => ({ field, s3key: reference })),
@@ -167,9 +211,11 @@ function describeCall({ entry, connection, args, file }: HeldCall): ApprovalCont
   return {
     arguments: args,
     files,
+    stored: [...stored],
     app: integration.name,
     title: action.title,
     description: action.description,
+    ...(entry.raised !== undefined && { does: entry.raised.says }),
     account: connection.label,
     policyReason: explainPolicy(entry) ?? undefined,
     askBefore: [...(action.askBefore ?? [])],

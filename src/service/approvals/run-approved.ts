@@ -1,3 +1,4 @@
+import { finished } from "node:stream/promises";
 import { z } from "zod";
 import type { Access } from "../access/access-view.ts";
 import { readClientId } from "../auth/grants.ts";
@@ -9,8 +10,9 @@ import { createFileAccess, type FileAccessParts } from "../executions/resolve-fi
 import type { SecretBox } from "../secrets/secret-box.ts";
 import { ServiceError, type ServiceLog } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
+import { sendBack, takeLead } from "./approval-queue.ts";
 import { type HeldApproval, readApproval, selectApprovals } from "./approval-rows.ts";
-import { digestConnection, digestTool } from "./hold-call.ts";
+import { digestConnection, digestTool, type OnWaiting } from "./hold-call.ts";
 
 /** Parts that run approved calls. */
 export interface RunParts extends FileAccessParts {
@@ -21,17 +23,10 @@ export interface RunParts extends FileAccessParts {
   readonly executor: Executor;
   readonly executionLog: Pick<ExecutionLog, "find" | "refuse">;
   readonly idempotencyKeys: IdempotencyKeys;
+  readonly onWaiting: OnWaiting;
   readonly now: () => number;
   readonly log: ServiceLog;
   readonly checkEveryMs: number;
-}
-
-/** Calls that the owner has approved, each run exactly once. */
-interface ApprovedRuns {
-  /** Starts a call in the background. */
-  start(id: string): void;
-  /** Stops looking for approved calls; resolves when nothing is started any more. */
-  close(): Promise<void>;
 }
 
 /** Code of a call that another process has started. */
@@ -40,54 +35,31 @@ const TAKEN = "approval_taken";
 const VOID = "approval_void";
 
 /**
- * Runs approved calls. The start of the execution and the end of the approval are one transaction, so that a call starts
- * once however many processes try. Those left by a process that died before are found again at `checkEveryMs`.
+ * Runs an approved call to its end, unless it is its turn no more. The start of the execution and the end of the approval are
+ * one transaction, so that a call starts once however many processes try.
+ *
+ * @returns false when it may start later, or another process is at work on its queue.
  */
-export function createApprovedRuns(parts: RunParts): ApprovedRuns {
-  const running = new Map<string, Promise<void>>();
-  let isClosed = false;
-
-  function start(id: string): void {
-    if (isClosed || running.has(id)) return;
-    const run = runStored(parts, id)
-      .catch((cause) => parts.log({ level: "error", message: "An approved call could not be started.", cause }))
-      .finally(() => running.delete(id));
-    running.set(id, run);
-  }
-
-  async function look(): Promise<void> {
-    const rows = await parts.store.selectFrom("approvals").select("id").where("status", "=", "approved").execute();
-    for (const { id } of rows) start(id);
-  }
-
-  const lookQuietly = () => void look().catch(() => {});
-  const timer = setInterval(lookQuietly, parts.checkEveryMs).unref();
-  lookQuietly();
-  return {
-    start,
-    async close() {
-      isClosed = true;
-      clearInterval(timer);
-      await Promise.allSettled(running.values());
-    },
-  };
-}
-
-async function runStored(parts: RunParts, id: string): Promise<void> {
+export async function runStored(parts: RunParts, id: string): Promise<boolean> {
   const row = await selectApprovals(parts.store).where("approvals.id", "=", id).executeTakeFirst();
-  if (row?.status !== "approved") return;
+  if (row?.status !== "approved") return true;
   const approval = readApproval(row, { box: parts.box, now: parts.now() });
   const error = await execute(parts, approval);
-  if (error === undefined || error.code === TAKEN || isTransient(error)) return;
+  if (error === undefined) return true;
+  if (error.code === TAKEN || isTransient(error)) return false;
   await parts.store.transaction().execute(async (transaction) => {
     const changed = await transaction
       .updateTable("approvals")
-      .set({ status: "void", reason: error.message })
+      .set({ status: "void", queue: null, reason: error.message })
       .where("id", "=", id)
       .where("status", "=", "approved")
       .executeTakeFirst();
-    if (changed.numUpdatedRows > 0n) await logNotRun(parts, transaction, { ...approval, reason: error.message });
+    if (changed.numUpdatedRows === 0n) return;
+    await logNotRun(parts, transaction, { ...approval, reason: error.message });
+    await sendBack(parts, transaction, { row, end: "not_run" });
   });
+  parts.onWaiting.wake();
+  return true;
 }
 
 /** Writes a decided call that did not run into the log: declined, or void for a `reason`. */
@@ -110,7 +82,7 @@ export async function logNotRun(
 
 /** The refusal of a call that did not start; undefined once it has started, however it ends. */
 async function execute(parts: RunParts, approval: HeldApproval): Promise<ServiceError | undefined> {
-  const { accountId, apiKeyId, toolName, connectionId, content, row } = approval;
+  const { accountId, apiKeyId, toolName, connectionId, content, decidedBy, editedBy, row } = approval;
   if (content === undefined) return refuseVoid("The call cannot be decrypted: the key of the service was replaced.");
   if (Date.parse(approval.expiresAt) <= parts.now()) return refuseVoid("The approval expired before the call started.");
   const refusal = await refuseNarrowed(parts, approval);
@@ -122,6 +94,14 @@ async function execute(parts: RunParts, approval: HeldApproval): Promise<Service
     arguments: content.arguments,
     connectionId,
     confirmed: true,
+    // What is there now may have changed: it does no more than the owner was shown.
+    confirmedLevel: approval.level,
+    permission: {
+      by: "person",
+      name: decidedBy ?? "",
+      approval: approval.id,
+      ...(editedBy !== null && { editedBy }),
+    },
     findHold: undefined,
     // The caller waits elsewhere, if at all.
     clientGone: new AbortController().signal,
@@ -131,11 +111,15 @@ async function execute(parts: RunParts, approval: HeldApproval): Promise<Service
       const resolved = await files.resolveFiles(entry, args, signal);
       const isSame = content.files.every(({ s3key, sha256 }) => resolved.file(s3key).sha256 === sha256);
       if (!isSame) throw refuseVoid("A file changed after the request was made.");
+      // Read once before the app hears of the call: not even a part of other bytes reaches it.
+      for (const { s3key } of content.files) await finished(resolved.file(s3key).open().resume());
       return resolved;
     },
     onStart: (transaction, executionId) => claim(parts, transaction, { approval, executionId }),
   });
-  return outcome.status === "blocked" ? outcome.error : undefined;
+  if (outcome.status !== "blocked" || outcome.error?.code !== "confirmation_required")
+    return outcome.status === "blocked" ? outcome.error : undefined;
+  return refuseVoid(`What it acts on has changed, so that it does more than was approved. ${outcome.error.message}`);
 }
 
 /** The refusal of a call that its key could ask for, and may not make any more. */
@@ -160,14 +144,10 @@ async function claim(
   transaction: Store,
   { approval, executionId }: { approval: HeldApproval; executionId: string },
 ): Promise<void> {
-  const { id, accountId, apiKeyId, connectionId, row } = approval;
-  const taken = await transaction
-    .updateTable("approvals")
-    .set({ status: "running", execution_id: executionId })
-    .where("id", "=", id)
-    .where("status", "=", "approved")
-    .executeTakeFirst();
-  if (taken.numUpdatedRows === 0n) throw new ServiceError(409, TAKEN, "Another process has started this call.");
+  const { accountId, apiKeyId, connectionId, row } = approval;
+  if (!(await takeLead(transaction, row, executionId))) {
+    throw new ServiceError(409, TAKEN, "Another process has started this call, or one before it.");
+  }
   if ((await digestConnection(transaction, connectionId)) !== row.connection_digest) {
     throw refuseVoid("The account was changed after the request was made.");
   }

@@ -1,9 +1,10 @@
+import { createId } from "../../base/ids.ts";
 import { API_KEY_HEADER, API_KEY_PREFIX } from "../../wire/constants.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ApiKeyRow } from "../store/schema.ts";
 import { createKeep, type StoreState, type StoreStates } from "../store/store-states.ts";
 import { isExpired } from "./grants.ts";
-import { createId, createSecret, hashSecret } from "./secrets.ts";
+import { createSecret, hashSecret } from "./secrets.ts";
 
 /** The account and key a request was made with. */
 export interface Principal {

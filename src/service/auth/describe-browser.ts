@@ -6,8 +6,9 @@ const BROWSERS = [
   ["Opera", /\bOPR\//],
   ["Samsung Internet", /\bSamsungBrowser\//],
   ["Firefox", /\b(Firefox|FxiOS)\//],
-  ["Chrome", /\b(Chrome|CriOS)\//],
-  ["Safari", /\bSafari\//],
+  ["Chrome", /\b(HeadlessChrome|Chrome|CriOS)\//],
+  ["Safari", /\bMac OS X\b.*\bSafari\//],
+  ["A WebKit browser", /\bAppleWebKit\//],
 ] as const;
 
 const SYSTEMS = [

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { z } from "zod";
+import { createId } from "../../base/ids.ts";
 import { jsonText, type Store } from "../store/open-store.ts";
-import { createId } from "./secrets.ts";
 
 const changeSchema = z.object({
   event: z.string(),

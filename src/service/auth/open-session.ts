@@ -1,6 +1,7 @@
+import { createId } from "../../base/ids.ts";
 import type { Store } from "../store/open-store.ts";
 import { describeBrowser } from "./describe-browser.ts";
-import { createId, createSecret, hashSecret } from "./secrets.ts";
+import { createSecret, hashSecret } from "./secrets.ts";
 
 /** How long a browser stays signed in. */
 export const OWNER_SESSION_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;

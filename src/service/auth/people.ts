@@ -1,9 +1,9 @@
 import type { Selectable } from "kysely";
+import { createId } from "../../base/ids.ts";
 import { cleanText, foldText } from "../../base/text.ts";
 import { ServiceError } from "../service-error.ts";
 import { type Store, takeTurn } from "../store/open-store.ts";
 import type { Role, Tables } from "../store/schema.ts";
-import { createId } from "./secrets.ts";
 
 /** Who may sign in. */
 export type PersonRow = Selectable<Tables["people"]>;

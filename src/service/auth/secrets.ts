@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { sha256Hex } from "../../base/hash.ts";
+import { pickLetters } from "../../base/ids.ts";
 
 /** 32 random bytes as base64url: tokens, verifiers, keys and sessions. Too long to guess, so no slow hash is needed. */
 export function createSecret(): string {
@@ -23,26 +24,8 @@ export function deriveToken(secret: string, purpose: string): string {
   return createHmac("sha256", secret).update(purpose).digest("base64url");
 }
 
-const ID_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
-
-/** An opaque id such as `con_k3m9x2p7qahd`: 12 letters, none of them easy to confuse. */
-export function createId(prefix: string): string {
-  return `${prefix}_${pickLetters(ID_LETTERS, 12)}`;
-}
-
 /** A code for humans to compare, e.g. `KM4P-9XWT`, without I, O, 0 and 1. */
 export function createDisplayCode(): string {
   const code = pickLetters("ABCDEFGHJKLMNPQRSTUVWXYZ23456789", 8);
   return `${code.slice(0, 4)}-${code.slice(4)}`;
-}
-
-function pickLetters(letters: string, count: number): string {
-  let picked = "";
-  while (picked.length < count) {
-    for (const byte of randomBytes(count * 2)) {
-      // Bytes above the last whole multiple would make the first letters more likely.
-      if (byte < 256 - (256 % letters.length) && picked.length < count) picked += letters[byte % letters.length];
-    }
-  }
-  return picked;
 }

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { errorCode } from "../../base/disk.ts";
+import { errorCode } from "../../base/error-code.ts";
 import { SvcError } from "../../errors.ts";
 
 /** The file of a backup that describes it. */
@@ -22,7 +22,7 @@ export const factsSchema = z.looseObject({
   dataDir: z.string(),
   /** SHA-256 of the database file, in hex. */
   database: z.string(),
-  /** Files and links besides this one. */
+  /** Files besides this one. */
   files: z.number(),
 });
 export type BackupFacts = z.infer<typeof factsSchema>;
@@ -65,8 +65,8 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Number of files and links below a folder. */
+/** Number of files below a folder. */
 export async function countFiles(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() || entry.isSymbolicLink()).length;
+  return entries.filter((entry) => entry.isFile()).length;
 }

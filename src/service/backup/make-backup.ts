@@ -1,35 +1,29 @@
 import { existsSync } from "node:fs";
-import {
-  constants,
-  copyFile,
-  link,
-  mkdir,
-  open,
-  readdir,
-  readlink,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { constants, copyFile, mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { hasCode } from "../../base/disk.ts";
+import { linkFile, renameFile } from "../../base/disk.ts";
+import { hasCode } from "../../base/error-code.ts";
+import { isRecord, parseJson } from "../../base/json.ts";
 import { SvcError } from "../../errors.ts";
 import { STORE_FILE } from "../store/data-folder.ts";
 import { openSqlite } from "../store/open-sqlite.ts";
 import { type BackupFacts, countFiles, FACTS_FILE, hashFile, runTar } from "./archive.ts";
+import { isPlainName } from "./unpack-backup.ts";
 
 /** Where a backup is put together, below the data folder: links to a file need its file system. */
 const DRAFT = ".backup";
 /** Of the running process, or kept as a copy that is whole in itself; with what SQLite puts beside its files. */
-const LEFT_OUT = /^(?:(?:svc|lock)\.db(?:-wal|-shm|-journal)?|serving\.json.*|\.backup)$/;
+export const LEFT_OUT = /^(?:(?:svc|lock)\.db(?:-wal|-shm|-journal)?|serving\.json.*|\.backup)$/;
 
 export interface MadeBackup extends BackupFacts {
   readonly file: string;
   /** Size of the file. */
   readonly bytes: number;
+  /** Paths of links and other things that are neither folders nor plain files: they are not in it. */
+  readonly leftOut: readonly string[];
+  /** Folders of connections that lie outside of the data folder, and are not in it either. */
+  readonly elsewhere: readonly { readonly folder: string; readonly connection: string }[];
 }
 
 /**
@@ -47,15 +41,16 @@ export async function makeBackup(o: { dataDir: string; file: string; now: number
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });
   try {
-    const facts = await fillDraft(draft, { dataDir, now: o.now });
+    const { facts, leftOut } = await fillDraft(draft, { dataDir, now: o.now });
+    const elsewhere = listElsewhere(join(draft, STORE_FILE), dataDir);
     const bytes = await writeArchive(draft, file);
-    return { ...facts, file, bytes };
+    return { ...facts, file, bytes, leftOut, elsewhere };
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
 }
 
-async function fillDraft(draft: string, { dataDir, now }: { dataDir: string; now: number }): Promise<BackupFacts> {
+async function fillDraft(draft: string, { dataDir, now }: { dataDir: string; now: number }) {
   const copy = join(draft, STORE_FILE);
   // SQLite takes an empty file, and would make one that others may read.
   await writeFile(copy, "", { mode: 0o600 });
@@ -65,7 +60,8 @@ async function fillDraft(draft: string, { dataDir, now }: { dataDir: string; now
   } finally {
     database.close();
   }
-  await linkFolder(dataDir, draft, (name) => !LEFT_OUT.test(name));
+  const leftOut: string[] = [];
+  await linkFolder(dataDir, draft, { leftOut, isWanted: (name) => !LEFT_OUT.test(name) });
   const facts: BackupFacts = {
     format: 1,
     createdAt: new Date(now).toISOString(),
@@ -74,21 +70,50 @@ async function fillDraft(draft: string, { dataDir, now }: { dataDir: string; now
     files: await countFiles(draft),
   };
   await writeFile(join(draft, FACTS_FILE), `${JSON.stringify(facts, undefined, 2)}\n`, { mode: 0o600 });
-  return facts;
+  return { facts, leftOut };
 }
 
-/** Makes every file of a folder appear in another one too, without a copy where the file system can link. */
-async function linkFolder(from: string, to: string, isWanted: (name: string) => boolean = () => true): Promise<void> {
+/** Settings of connections that name a folder of this machine. */
+const FOLDER_SETTINGS = ["folder", "maildir"];
+
+function listElsewhere(file: string, dataDir: string): MadeBackup["elsewhere"] {
+  const database = openSqlite(file);
+  try {
+    const rows = database.prepare("SELECT label, settings FROM connections ORDER BY created_at").all();
+    return rows.flatMap(({ label, settings }) => {
+      const known = parseJson(String(settings));
+      const folders = FOLDER_SETTINGS.map((name) => (isRecord(known) ? known[name] : undefined));
+      const outside = folders.filter((one) => typeof one === "string").filter((one) => !isBelow(one, dataDir));
+      return outside.map((folder) => ({ folder, connection: String(label) }));
+    });
+  } finally {
+    database.close();
+  }
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Makes every plain file of a folder appear in another one too, without a copy where the file system can link. */
+async function linkFolder(
+  from: string,
+  to: string,
+  { leftOut, isWanted = () => true }: { leftOut: string[]; isWanted?: (name: string) => boolean },
+): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     if (!isWanted(entry.name)) continue;
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     try {
-      if (entry.isDirectory()) {
-        await mkdir(target, { mode: (await stat(source)).mode & 0o777 });
-        await linkFolder(source, target);
-      } else if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
-      else if (entry.isFile()) {
-        await link(source, target).catch(() => copyFile(source, target, constants.COPYFILE_FICLONE));
+      if (!isPlainName(entry.name) || !(entry.isDirectory() || entry.isFile())) leftOut.push(source);
+      else if (entry.isDirectory()) {
+        await mkdir(target, { mode: 0o700 });
+        await linkFolder(source, target, { leftOut });
+      } else {
+        // Two names of one file would be a link in the archive.
+        const mayLink = (await stat(source)).nlink === 1;
+        if (!(mayLink && (await linkFile(source, target)))) await copyFile(source, target, constants.COPYFILE_FICLONE);
       }
     } catch (error) {
       // What a running service removed meanwhile belongs to nothing any more.
@@ -106,7 +131,7 @@ async function writeArchive(folder: string, file: string): Promise<number> {
     await target.chmod(0o600);
     const stream = target.createWriteStream({ flush: true });
     await runTar(["-czf", "-", "-C", folder, "."], (tar) => pipeline(tar.stdout, stream));
-    await rename(draft, file);
+    await renameFile(draft, file);
     return (await stat(file)).size;
   } catch (error) {
     await rm(draft, { force: true });

@@ -1,15 +1,20 @@
-import { createReadStream } from "node:fs";
-import { chmod, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
-import { join, relative, resolve, sep } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { hasCode } from "../../base/disk.ts";
+import { mkdir, readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { join, posix, resolve, win32 } from "node:path";
+import { renameFile } from "../../base/disk.ts";
+import { hasCode } from "../../base/error-code.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
 import { SvcError } from "../../errors.ts";
 import { isServed, STORE_FILE } from "../store/data-folder.ts";
 import { openSqlite } from "../store/open-sqlite.ts";
-import { type BackupFacts, countFiles, FACTS_FILE, factsSchema, hashFile, runTar } from "./archive.ts";
+import { type BackupFacts, countFiles, FACTS_FILE, factsSchema, hashFile } from "./archive.ts";
+import { type BackupPowers, describePowers } from "./describe-backup.ts";
+import { LEFT_OUT } from "./make-backup.ts";
+import { unpackBackup } from "./unpack-backup.ts";
 
-export interface RestoredBackup extends BackupFacts {
+/** A backup that was looked at; whoever made it may have put anything into it. */
+type CheckedBackup = BackupFacts & { readonly powers: BackupPowers };
+
+export interface RestoredBackup extends CheckedBackup {
   /** Where the folder that was there before is now. */
   readonly moved?: string;
 }
@@ -41,29 +46,29 @@ export async function restoreBackup(o: {
     moveFolders(join(folder, STORE_FILE), facts.dataDir, dataDir);
     await rm(join(folder, FACTS_FILE));
     const moved = `${dataDir}.before-${new Date(o.now).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
-    if (names.length > 0) await rename(dataDir, moved).catch(refusePlace(dataDir));
-    await rename(folder, dataDir).catch(refusePlace(dataDir));
+    if (names.length > 0) await renameFile(dataDir, moved).catch(refusePlace(dataDir));
+    // Windows renames no folder over an empty one.
+    else await rmdir(dataDir).catch(() => undefined);
+    await renameFile(folder, dataDir).catch(refusePlace(dataDir));
     return { ...facts, ...(names.length > 0 ? { moved } : {}) };
   });
 }
 
 /** Checks a backup as {@link restoreBackup} does, in a new folder below `scratch`, and changes nothing. */
-export function checkBackup(file: string, scratch: string): Promise<BackupFacts> {
+export function checkBackup(file: string, scratch: string): Promise<CheckedBackup> {
   return withUnpacked(file, join(scratch, `svc-backup-check-${process.pid}`), async (_folder, facts) => facts);
 }
 
 async function withUnpacked<T>(
   file: string,
   folder: string,
-  work: (folder: string, facts: BackupFacts) => Promise<T>,
+  work: (folder: string, facts: CheckedBackup) => Promise<T>,
 ): Promise<T> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
-    const unpack = (source: NodeJS.ReadableStream) => (tar: { readonly stdin: NodeJS.WritableStream }) =>
-      pipeline(source, tar.stdin);
-    await runTar(["-xzf", "-", "-C", folder], unpack(createReadStream(file)));
-    await chmod(folder, 0o700);
+    const problem = await unpackBackup(file, folder);
+    if (problem !== undefined) throw refuseBackup(file, problem);
     return await work(folder, await checkFolder(folder, file));
   } catch (error) {
     if (hasCode(error, "ENOENT")) throw refuseBackup(file, "was not found", error);
@@ -74,7 +79,9 @@ async function withUnpacked<T>(
 }
 
 /** @throws SvcError `invalid_config`, field `file`, for anything but a whole backup */
-async function checkFolder(folder: string, file: string): Promise<BackupFacts> {
+async function checkFolder(folder: string, file: string): Promise<CheckedBackup> {
+  const foreign = (await readdir(folder)).find((name) => name !== STORE_FILE && LEFT_OUT.test(name));
+  if (foreign !== undefined) throw refuseBackup(file, `holds ${foreign}, which no backup of svc does`);
   const text = await readFile(join(folder, FACTS_FILE), "utf8").catch(() => "");
   const facts = factsSchema.safeParse(parseJson(text));
   if (!facts.success) throw refuseBackup(file, "is not a backup of svc");
@@ -84,7 +91,7 @@ async function checkFolder(folder: string, file: string): Promise<BackupFacts> {
     (await countFiles(folder)) === facts.data.files + 1 &&
     isSound(database);
   if (!isWhole) throw refuseBackup(file, "is damaged: it does not hold what it held when it was made");
-  return facts.data;
+  return { ...facts.data, powers: describePowers(database) };
 }
 
 function isSound(file: string): boolean {
@@ -99,7 +106,7 @@ function isSound(file: string): boolean {
   }
 }
 
-/** Connections name folders by absolute paths; those in the data folder move with it. */
+/** Connections name folders by absolute paths; those in the data folder move with it, also to another system. */
 function moveFolders(file: string, from: string, to: string): void {
   if (from === to) return;
   const database = openSqlite(file);
@@ -116,10 +123,12 @@ function moveFolders(file: string, from: string, to: string): void {
   }
 }
 
-function movePath(value: unknown, from: string, to: string): unknown {
-  return typeof value === "string" && `${value}${sep}`.startsWith(`${from}${sep}`)
-    ? join(to, relative(from, value))
-    : value;
+/** `value` below `to` where it is a path below `from`, whichever system `from` is of; any other value as it is. */
+export function movePath(value: unknown, from: string, to: string): unknown {
+  if (typeof value !== "string" || !value.startsWith(from)) return value;
+  const rest = value.slice(from.length);
+  const separators = win32.isAbsolute(from) && !posix.isAbsolute(from) ? /[\\/]/ : /\//;
+  return rest === "" || separators.test(rest.charAt(0)) ? join(to, ...rest.split(separators)) : value;
 }
 
 function refuseFolder(message: string, hint: string): SvcError {

@@ -1,5 +1,6 @@
 import type { Integration } from "../integrations/integration.ts";
-import { type CatalogEntry, type CatalogFind, createSearchIndex, type SearchScope } from "./search-index.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import { type CatalogFind, createSearchIndex, type SearchScope } from "./search-index.ts";
 
 /** What the service can do, in the documented order: by integration, then by name. */
 export interface Catalog {

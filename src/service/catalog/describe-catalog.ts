@@ -6,7 +6,7 @@ import { findDefaultConnection } from "../connections/connections.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { ApprovalMode } from "../store/schema.ts";
 import type { Catalog } from "./catalog.ts";
-import { type CatalogEntry, needsConfirmation } from "./search-index.ts";
+import { type CatalogEntry, levelOf, needsConfirmation } from "./catalog-entry.ts";
 
 /** A tool as list and search show it: without its input schema ("Discovery" rule 1). */
 export function summariseTool(entry: CatalogEntry, connections: readonly Connection[]): Tool {
@@ -55,6 +55,7 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
     canonical: {
       ...summary.canonical,
       idempotency_key: KEY_PROMISE,
+      ...((action.raises ?? action.judge) && { call_levels: { conditions: action.raises ?? [] } }),
       // Also where a rule allows the calls: an agent that asks no human here leaves that to the owner.
       ...(approvals === "owner" && (action.requiresConfirmation || needsConfirmation(entry)) && { approvals }),
     },
@@ -71,7 +72,7 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
 
 /** Why a call of this tool must be confirmed by a human; null when it need not be. */
 export function explainPolicy(entry: CatalogEntry): string | null {
-  const { integration, action, ruled } = entry;
+  const { integration, action, ruled, raised } = entry;
   if (!needsConfirmation(entry)) return null;
   if (ruled === "ask") return `The owner of this service wants to be asked before "${action.title}".`;
   if (action.isLevelAssumed === true) {
@@ -84,7 +85,8 @@ export function explainPolicy(entry: CatalogEntry): string | null {
     delete: `deletes something in ${integration.name}`,
     admin: `changes how ${integration.name} is set up`,
   };
-  return `"${action.title}" ${effects[action.level]}.`;
+  const what = raised === undefined ? "" : `: it ${raised.says}`;
+  return `"${action.title}" ${effects[levelOf(entry)]}${what}.`;
 }
 
 /** State of the connection that a call without `connectionId` uses; `not_connected` or `no_default` without one. */

@@ -1,5 +1,6 @@
 import MiniSearch, { type Query } from "minisearch";
-import type { Action, Integration } from "../integrations/integration.ts";
+import type { Integration } from "../integrations/integration.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
 
 /** One search result. */
 export type CatalogFind =
@@ -240,18 +241,3 @@ function dropDouble(word: string): string {
 const STEMMED_SYNONYMS = new Map(
   Object.entries(SYNONYMS).map(([word, others]) => [stem(word), others.map((other) => stem(other))]),
 );
-
-/** One callable tool: an action of an integration under its full name. */
-export interface CatalogEntry {
-  /** `<slug>_<action id>`. */
-  readonly toolName: string;
-  readonly integration: Integration;
-  readonly action: Action;
-  /** The owner's rule that decides whether a call of this caller needs a confirmation. Default: none. */
-  readonly ruled?: "ask" | "allow";
-}
-
-/** True for a tool whose calls need a confirmation. */
-export function needsConfirmation({ action, ruled }: CatalogEntry): boolean {
-  return ruled === "ask" || (action.requiresConfirmation && ruled !== "allow");
-}

@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
+import { describeRule, type Rule, type RuleContent } from "../access/rules.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { describeObject, parseBeginning } from "./describe-object.ts";
 import { createPastCalls } from "./execution-log.ts";
+import { permitByRule } from "./permission.ts";
 
 /** Which executions to show; a missing member does not filter. */
 export interface ActivityFilter {
@@ -33,6 +35,19 @@ export interface ActivityItem extends Omit<ExecutionRow, "arguments" | "output">
 /** Read access to past executions, for the owner. */
 export type Activity = ReturnType<typeof createActivity>;
 
+/** How often a rule let something run, and when last (ISO 8601). */
+export interface RuleUse {
+  readonly count: number;
+  /** Undefined when it let nothing run. */
+  readonly last: string | undefined;
+}
+
+/** Uses of a rule that are counted. */
+export const MAX_RULE_USES = 1000;
+
+/** The rows that a rule let run: written as the index of them has it. */
+const RULED = sql<boolean>`substr(permission, 1, 12) = '{"by":"rule"'`;
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const COLUMNS = [
@@ -49,6 +64,7 @@ const COLUMNS = [
   "executions.started_at",
   "executions.finished_at",
   "executions.node_id",
+  "executions.permission",
   "api_keys.revoked_at as device_revoked_at",
   "flow_calls.flow_id",
 ] as const;
@@ -133,6 +149,12 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
     /** True when the log has a successful call of the connection. */
     hasSucceeded: createPastCalls(store, flush).hasSucceeded,
 
+    /** What a rule let run, as far back as the log goes; `count` goes to {@link MAX_RULE_USES}. */
+    async findRuleUse(accountId: string, rule: Pick<Rule, "id"> & RuleContent): Promise<RuleUse> {
+      await flush();
+      return findRuleUse(store, accountId, rule);
+    },
+
     /** Names of tools that were ever called, sorted. */
     async listTools(accountId: string): Promise<string[]> {
       await flush();
@@ -146,6 +168,20 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
       return rows.map(({ name }) => name).sort();
     },
   };
+}
+
+async function findRuleUse(store: Store, accountId: string, rule: Pick<Rule, "id"> & RuleContent): Promise<RuleUse> {
+  const permission = JSON.stringify(permitByRule({ id: rule.id, text: describeRule(rule) }));
+  const uses = store
+    .selectFrom("executions")
+    .select("started_at")
+    .where("account_id", "=", accountId)
+    .where("permission", "=", permission)
+    .where(RULED)
+    .orderBy("started_at", "desc")
+    .limit(MAX_RULE_USES);
+  const rows = await uses.execute();
+  return { count: rows.length, last: rows[0]?.started_at };
 }
 
 /** First moment of a UTC day, `later` days after it. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Access, AccessView } from "../access/access-view.ts";
 import type { Principal } from "../auth/api-keys.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { actionNotFound } from "../catalog/not-found.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import type { Executor, Hold, ToolCall } from "./execute-tool.ts";
@@ -15,6 +15,8 @@ import { phraseError } from "./summarise-outcome.ts";
 
 interface CanonicalCall extends CanonicalRequest {
   readonly principal: Principal;
+  /** True: the owner approves, also where the confirmation of the caller would count. */
+  readonly isHeld?: boolean;
   readonly clientGone: AbortSignal;
 }
 
@@ -115,15 +117,16 @@ async function run(
 ): Promise<ExecutionOutcome> {
   const { toolName } = entry;
   const claim: ToolCall["onStart"] = use && ((transaction, id) => parts.idempotencyKeys.claim(transaction, use, id));
-  const { principal, input, confirm, connectionId, clientGone } = call;
+  const { principal, input, confirm, confirmedLevel, connectionId, clientGone, isHeld } = call;
   const outcome = await parts.executor.execute({
     principal,
     toolName,
     arguments: input,
     connectionId,
     confirmed: confirm,
+    confirmedLevel,
     findHold: (approvals) =>
-      parts.findHold(principal, approvals, {
+      parts.findHold(principal, isHeld ? "owner" : approvals, {
         shape: "summary",
         idempotency_key: use?.key ?? null,
         input_hash: use?.inputHash ?? null,

@@ -1,5 +1,6 @@
+import { ExactNumber } from "../../base/exact-number.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
-import { EXACT, toPlainText } from "../../wire/plain-text.ts";
+import { EXACT, toPlainText } from "../../card/plain-text.ts";
 import { hideCredential, toWords } from "../secrets/credential-name.ts";
 
 /** Names of arguments that tell one call from another, the best first; in the form of `toWords`. */
@@ -92,7 +93,7 @@ function joinPeriod(args: Record<string, unknown>): Record<string, unknown> {
 /** A value in a few words; undefined for one that is hidden, or names nothing. */
 function nameValue(value: unknown): string | undefined {
   if (value === "[hidden]") return undefined;
-  if (typeof value === "number") return String(value);
+  if (typeof value === "number" || value instanceof ExactNumber) return String(value);
   if (typeof value === "string") return nameText(value);
   if (Array.isArray(value)) return nameList(value);
   if (!isRecord(value)) return undefined;

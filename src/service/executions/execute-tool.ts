@@ -1,17 +1,21 @@
 import { cloneJson } from "../../base/json.ts";
+import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { Access, AccessView } from "../access/access-view.ts";
 import { describeRule, findRule, type RuledCall } from "../access/rules.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { type CatalogEntry, needsConfirmation } from "../catalog/catalog-entry.ts";
 import { appStopped, toolNotFound } from "../catalog/not-found.ts";
-import { type CatalogEntry, needsConfirmation } from "../catalog/search-index.ts";
 import type { Connection, Connections } from "../connections/connection.ts";
-import { findDefaultConnection } from "../connections/connections.ts";
 import type { ActionContext } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
 import { traceNothing } from "../telemetry/telemetry.ts";
+import { checkConnection, chooseConnection } from "./choose-connection.ts";
 import type { ExecutionLog } from "./execution-log.ts";
+import { checkLevel, isCovered, judgeCall } from "./judge-call.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
+import { findPermission, type Permission } from "./permission.ts";
 import { checkArguments } from "./read-requests.ts";
 import { type PreparedCall, type ResolvedFiles, type RunParts, runAction } from "./run-action.ts";
 import { createSignInChecks, type SignInChecks } from "./sign-in-checks.ts";
@@ -26,6 +30,10 @@ export interface ToolCall {
   readonly connectionId?: string | undefined;
   /** True only when a human approved this very call. */
   readonly confirmed: boolean;
+  /** The level that they were shown, or that a standing permission is for: a call that does more is not confirmed. Default: any. */
+  readonly confirmedLevel?: SideEffectLevel | undefined;
+  /** Whose confirmation that is. Default: of the human of the device or app that calls. */
+  readonly permission?: Permission;
   /**
    * Finds who keeps the call for the owner, whatever `confirmed` says: asked for calls that need a confirmation, with who
    * approves them by the view of the caller. Undefined, or an undefined answer, where the confirmation of the caller counts.
@@ -40,8 +48,19 @@ export interface ToolCall {
   keepFile: NonNullable<ActionContext["keepFile"]>;
 }
 
-/** Keeps a call that passed every check until the owner has decided, and gives the refusal to answer it with. */
-export type Hold = (call: PreparedCall) => Promise<ServiceError>;
+/** What becomes of calls that only the owner may approve. */
+export interface Hold {
+  /** Keeps a call that passed every check until the owner has decided, and gives the refusal to answer it with. */
+  keep(call: PreparedCall): Promise<ServiceError>;
+  /**
+   * Ends the wait of the same call, because a rule allows it by now: what starts is the one that waited. Belongs to the
+   * transaction of the start; throws the refusal of {@link keep} for one that was approved meanwhile.
+   */
+  release(transaction: Store, call: PreparedCall, executionId: string): Promise<void>;
+}
+
+/** A call that may start, with what belongs to the transaction of its start. */
+type ReadyCall = PreparedCall & { readonly onStart: OnStart | undefined };
 
 /** Parts that {@link createExecutor} needs. */
 export interface ExecutorParts extends RunParts {
@@ -86,6 +105,16 @@ export function createExecutor(parts: ExecutorParts) {
       running.add(outcome);
       return outcome.finally(() => running.delete(outcome));
     },
+    /**
+     * The call with the checks of a confirmed one behind it, as it would run.
+     *
+     * @throws ServiceError the refusal that it would be answered with.
+     */
+    async check(call: Omit<ToolCall, "confirmed" | "findHold" | "keepFile">): Promise<PreparedCall> {
+      const view = await parts.access.view(call.principal);
+      const asked = { ...call, confirmed: true, findHold: undefined };
+      return prepare(parts, asked, { view, found: view.catalog.find(call.toolName) }, () => {});
+    },
     /** How many calls run now. */
     running: () => running.size,
     /** Resolves when nothing runs any more. */
@@ -100,7 +129,7 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
   const askedAt = at();
   let base: { toolName: string; entry: CatalogEntry | undefined } = { toolName: call.toolName, entry: undefined };
   let connectionId = call.connectionId ?? null;
-  let prepared: PreparedCall;
+  let prepared: ReadyCall;
   let started: { id: string; startedAt: string };
   try {
     const view = await parts.access.view(call.principal);
@@ -111,8 +140,10 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
     });
     if (call.clientGone.aborted) throw new ServiceError(503, "client_gone", "The caller went away before this ran.");
     const { connection, args } = prepared;
-    const row = { principal: call.principal, entry: prepared.entry, connectionId: connection.id, arguments: args };
-    started = await parts.log.start(row, call.onStart);
+    const { principal } = call;
+    const permission = findPermission(prepared.entry, call.permission);
+    const row = { principal, entry: prepared.entry, connectionId: connection.id, arguments: args, permission };
+    started = await parts.log.start(row, prepared.onStart);
   } catch (thrown) {
     const error = toServiceError(thrown, parts);
     return { ...base, connectionId, status: "blocked", executionId: null, startedAt: askedAt, finishedAt: at(), error };
@@ -133,46 +164,76 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
 /** Every check before the provider, in the order of the document: nobody is asked to approve an invalid call. */
 async function prepare(
   parts: ExecutorParts,
-  call: ToolCall,
+  call: Omit<ToolCall, "keepFile">,
   { view, found }: { view: AccessView; found: CatalogEntry | undefined },
   onKnown: (known: Omit<RuledCall, "subject"> & { readonly connectionId: string }) => void,
-): Promise<PreparedCall> {
+): Promise<ReadyCall> {
   if (found === undefined) throw refuseUnknown(view.catalog, call.toolName);
   const kept = chooseConnection(found, await view.connections.list(found.integration.slug), call.connectionId);
   // The app gets settings of its own: other calls use the same connection.
   const connection = { ...kept, settings: cloneJson(kept.settings) as Connection["settings"] };
   const known = { entry: found, connectionId: connection.id };
   onKnown(known);
-  const entry = applyRules(view, call, known);
-  onKnown({ ...known, entry });
-  checkConnection(entry, connection);
-  const args = checkArguments(entry, call.arguments);
+  const ruled = applyRules(view, call, known);
+  onKnown({ ...known, entry: ruled });
+  checkConnection(ruled, connection);
+  const args = checkArguments(ruled, call.arguments);
   await parts.log.checkUsage(call.principal.accountId);
+  const { clientGone } = call;
+  const judged = await judgeCall(parts, { entry: ruled, connection, args, clientGone });
+  const entry =
+    judged.entry.raised === undefined ? ruled : applyRulesAgain(view, call, { ...known, entry: judged.entry });
+  onKnown({ ...known, entry });
   const mustAsk = needsConfirmation(entry);
-  const hold = mustAsk ? call.findHold?.(view.approvals) : undefined;
-  if (mustAsk && hold === undefined && !call.confirmed) {
-    const why = entry.ruled === "ask" ? ": its owner wants to be asked" : "";
-    throw new ServiceError(
-      412,
-      "confirmation_required",
-      `"${entry.action.title}" needs the approval of a human${why}.`,
-      {
-        type: "confirmation",
-        hint: "Show the human the tool and its final arguments; after approval send the same call with `confirmed` true.",
-      },
-    );
-  }
+  const isAllowed = !mustAsk && entry.action.requiresConfirmation;
+  const hold = mustAsk || isAllowed ? call.findHold?.(view.approvals) : undefined;
+  const isConfirmed = call.confirmed && isCovered(entry, call.confirmedLevel);
+  if (mustAsk && hold === undefined && !isConfirmed) throw refuseUnconfirmed(entry);
+  const isSure = mustAsk && (hold !== undefined || call.confirmedLevel === undefined);
+  if (judged.failure !== undefined && !isSure) throw judged.failure;
   const prepared = { entry, connection, ...(await call.resolveFiles(entry, args, call.clientGone)) };
-  if (hold !== undefined) throw await hold(prepared);
-  return prepared;
+  if (hold !== undefined && mustAsk) throw await hold.keep(prepared);
+  return { ...prepared, onStart: hold === undefined ? call.onStart : releaseFirst(hold, prepared, call.onStart) };
+}
+
+function releaseFirst(hold: Hold, prepared: PreparedCall, onStart: OnStart | undefined): OnStart {
+  return async (transaction, executionId) => {
+    await hold.release(transaction, prepared, executionId);
+    await onStart?.(transaction, executionId);
+  };
+}
+
+/** The same for a call that does more than its action says: what allows the action does not allow it. */
+function applyRulesAgain(
+  view: AccessView,
+  call: Pick<ToolCall, "principal">,
+  known: Omit<RuledCall, "subject">,
+): CatalogEntry {
+  const { ruled, ...plain } = known.entry;
+  checkLevel(view, plain);
+  const entry = applyRules(view, call, { ...known, entry: plain });
+  return ruled === "ask" ? { ...entry, ruled } : entry;
+}
+
+function refuseUnconfirmed({ action, ruled, raised }: CatalogEntry): ServiceError {
+  const why = ruled === "ask" ? ": its owner wants to be asked" : raised === undefined ? "" : `: it ${raised.says}`;
+  return new ServiceError(412, "confirmation_required", `"${action.title}" needs the approval of a human${why}.`, {
+    type: "confirmation",
+    hint: "Show the human the tool and its final arguments; after approval send the same call with `confirmed` true.",
+    ...(raised !== undefined && { extra: { call_level: raised } }),
+  });
 }
 
 /** The tool as the owner's rules have it for this call; throws ServiceError 403 `blocked_by_rule`. */
-function applyRules({ rules }: AccessView, { principal }: ToolCall, call: Omit<RuledCall, "subject">): CatalogEntry {
+function applyRules(
+  { rules }: AccessView,
+  { principal }: Pick<ToolCall, "principal">,
+  call: Omit<RuledCall, "subject">,
+): CatalogEntry {
   const { entry } = call;
   const rule = findRule(rules, { ...call, subject: principal.apiKeyId });
   if (rule === undefined) return entry;
-  if (rule.effect !== "block") return { ...entry, ruled: rule.effect };
+  if (rule.effect !== "block") return { ...entry, ruled: rule.effect, rule: { id: rule.id, text: describeRule(rule) } };
   throw new ServiceError(403, "blocked_by_rule", `The owner of this service does not allow "${entry.action.title}".`, {
     type: "policy",
     details: [describeRule(rule)],
@@ -192,83 +253,5 @@ function toServiceError(thrown: unknown, parts: ExecutorParts): ServiceError {
     type: "unknown",
     hint: "If this was a write, check with a read whether it took effect before you send it again.",
     cause: thrown,
-  });
-}
-
-/**
- * Picks the connection of a call: the named one, else the only one, else the default.
- *
- * @throws ServiceError 409 `needs_connection`, `ambiguous_connection` or `unknown_connection`; the last two list ids and labels.
- */
-function chooseConnection(
-  entry: CatalogEntry,
-  connections: readonly Connection[],
-  wanted: string | undefined,
-): Connection {
-  const { name } = entry.integration;
-  if (connections.length === 0) {
-    throw new ServiceError(409, "needs_connection", `${name} is not connected.`, {
-      type: "auth",
-      hint: `Connect ${name} first, then send the same call again.`,
-    });
-  }
-  const named = wanted === undefined ? undefined : connections.find((connection) => connection.id === wanted);
-  const chosen = wanted === undefined ? findDefaultConnection(connections) : named;
-  if (chosen !== undefined) return chosen;
-  const listing = {
-    type: "validation",
-    details: connections.map(({ id, label }) => `${id}: ${label}`),
-    hint: "Ask which account to use and send its id as `connectionId`.",
-    extra: { connections: connections.map(({ id, label, isDefault, state }) => ({ id, label, isDefault, state })) },
-  };
-  if (wanted !== undefined) {
-    throw new ServiceError(409, "unknown_connection", `${name} has no connection with the id "${wanted}".`, listing);
-  }
-  const message = `${name} has ${connections.length} connections and none is the default.`;
-  throw new ServiceError(409, "ambiguous_connection", message, listing);
-}
-
-/**
- * Refuses a connection that cannot carry the call.
- *
- * @throws ServiceError 401 `needs_reauth`, 403 `needs_scope_upgrade` with the missing scopes as `details`, 422 `integration_misconfigured`.
- */
-export function checkConnection(entry: CatalogEntry, connection: Connection): void {
-  const { name } = entry.integration;
-  if (connection.state === "reauth_required") {
-    throw new ServiceError(401, "needs_reauth", `"${connection.label}" (${name}) must be signed in to again.`, {
-      type: "auth",
-      hint: `Reconnect ${name}, then send the same call again.`,
-    });
-  }
-  const missing = entry.action.scopes.filter((scope) => !connection.scopes.includes(scope));
-  if (missing.length > 0) {
-    const message = `"${connection.label}" (${name}) has not granted: ${missing.join(", ")}.`;
-    throw new ServiceError(403, "needs_scope_upgrade", message, {
-      type: "missing_scopes",
-      details: missing,
-      hint: `Reconnect ${name} and grant the missing permissions.`,
-      extra: { missingScopes: missing },
-    });
-  }
-  if (connection.hasLostSecrets) throw refuseLostSecrets(connection.label, name);
-  if (connection.state === "error") {
-    throw new ServiceError(
-      422,
-      "integration_misconfigured",
-      `"${connection.label}" (${name}) does not work at the moment.`,
-      {
-        type: "configuration",
-        hint: "It may only be down: try again in a minute. If it stays so, its owner has to look at the settings of this connection.",
-      },
-    );
-  }
-}
-
-function refuseLostSecrets(label: string, name: string): ServiceError {
-  const why = "the key that its password or token was encrypted with is lost";
-  return new ServiceError(422, "integration_misconfigured", `"${label}" (${name}) cannot be used: ${why}.`, {
-    type: "configuration",
-    hint: `Trying again does not help. The owner of the service has to restore its key file from a backup, or connect ${name} again.`,
   });
 }

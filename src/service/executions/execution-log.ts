@@ -1,7 +1,8 @@
 import { sql } from "kysely";
+import { parseExactly } from "../../base/exact-number.ts";
+import { createId } from "../../base/ids.ts";
 import type { Principal } from "../auth/api-keys.ts";
-import { createId } from "../auth/secrets.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import { type CatalogEntry, levelOf } from "../catalog/catalog-entry.ts";
 import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
@@ -9,6 +10,7 @@ import type { ExecutionRow } from "../store/schema.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
 import { createLateRecords } from "./late-records.ts";
 import { shortenArguments, storeError } from "./outcome.ts";
+import type { Permission } from "./permission.ts";
 import { createRunningReads } from "./running-reads.ts";
 import { createRecordWriter, type ExecutionEnd, type OnStart, usageLimitReached } from "./write-records.ts";
 
@@ -18,10 +20,12 @@ export interface LoggedCall {
   /** Null when none was chosen yet. */
   readonly connectionId: string | null;
   readonly arguments: unknown;
+  /** Who or what lets it run; none for a call that does not run. */
+  readonly permission?: Permission;
 }
 
 /** Facts of an action that the log keeps. */
-interface LoggedAction extends Pick<CatalogEntry, "toolName"> {
+interface LoggedAction extends Pick<CatalogEntry, "toolName" | "raised"> {
   readonly integration: Pick<CatalogEntry["integration"], "slug">;
   readonly action: Pick<CatalogEntry["action"], "id" | "level">;
 }
@@ -129,7 +133,8 @@ export function createExecutionLog(
   };
 }
 
-function createRow({ principal, entry, connectionId, arguments: args }: LoggedCall): Omit<ExecutionRow, "status"> {
+function createRow(call: LoggedCall): Omit<ExecutionRow, "status"> {
+  const { principal, entry, connectionId, arguments: args, permission } = call;
   return {
     id: createId("exe"),
     account_id: principal.accountId,
@@ -138,13 +143,14 @@ function createRow({ principal, entry, connectionId, arguments: args }: LoggedCa
     integration: entry.integration.slug,
     action_id: entry.action.id,
     tool_name: entry.toolName,
-    side_effect_level: entry.action.level,
+    side_effect_level: levelOf(entry),
     arguments: JSON.stringify(args, hideCredential) ?? "null",
     output: null,
     error: null,
     started_at: "",
     finished_at: null,
     node_id: null,
+    permission: permission === undefined ? null : JSON.stringify(permission),
   };
 }
 
@@ -183,7 +189,7 @@ export function createPastCalls(store: Store, flush: () => Promise<void>) {
         .orderBy("started_at", "desc")
         .limit(MAX_READS)
         .execute();
-      const read = (json: string) => JSON.parse(json) as Record<string, unknown>;
+      const read = (json: string) => parseExactly(json) as Record<string, unknown>;
       return rows.map((row) => ({ toolName: row.tool_name, args: read(row.arguments) }));
     },
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { sha256Hex } from "../../base/hash.ts";
+import { isRecord } from "../../base/json.ts";
 import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
@@ -60,12 +61,14 @@ export function createIdempotencyKeys(store: Store, now: () => number) {
 
 /** SHA-256 (hex) over JSON with sorted keys: equal for values that differ only in the order of their members. */
 export function hashInput(value: unknown): string {
-  return sha256Hex(JSON.stringify(value, (_key, member: unknown) => sortMembers(member)) ?? "");
+  return sha256Hex(JSON.stringify(sortMembers(value)) ?? "");
 }
 
 function sortMembers(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  if (Array.isArray(value)) return value.map(sortMembers);
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, part]) => [name, sortMembers(part)]));
 }
 
 /** Runs pieces of work of the same name one after another, and those of different names side by side. */

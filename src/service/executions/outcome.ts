@@ -1,10 +1,13 @@
 import { z } from "zod";
+import { parseExactly } from "../../base/exact-number.ts";
+import { isRecord } from "../../base/json.ts";
 import { cutText, shortenText } from "../../base/text.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
 import type { ExecutionRow } from "../store/schema.ts";
+import { type Permission, readPermission } from "./permission.ts";
 
 /** How one call ended. Every endpoint that executes renders this value in its own shape. */
 export interface ExecutionOutcome {
@@ -41,6 +44,8 @@ export interface StoredExecution extends Omit<ExecutionOutcome, "status" | "fini
   readonly status: ExecutionOutcome["status"] | "running";
   /** Null while it runs. */
   readonly finishedAt: string | null;
+  /** Who or what let it run, of a row that says so. */
+  readonly permission?: Permission | undefined;
 }
 
 /** A failure as a row keeps it: everything that the same answer needs again, nothing internal. */
@@ -84,9 +89,10 @@ export function readExecution(row: ExecutionRow, catalog: Catalog): StoredExecut
     connectionId: row.connection_id || null,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
+    permission: readPermission(row.permission),
   };
   if (row.status === "started") return { ...base, status: "running" };
-  if (row.status === "succeeded") return { ...base, status: "succeeded", output: JSON.parse(row.output ?? "null") };
+  if (row.status === "succeeded") return { ...base, status: "succeeded", output: parseExactly(row.output ?? "null") };
   return { ...base, status: "failed", error: restoreError(row.error) };
 }
 
@@ -102,7 +108,7 @@ const MAX_NAME = 200;
  */
 export function shortenArguments(args: unknown): string {
   const json = JSON.stringify(args, hideCredential) ?? "null";
-  return json.length <= MAX_KEPT ? json : JSON.stringify(shortenJson(JSON.parse(json), json));
+  return json.length <= MAX_KEPT ? json : JSON.stringify(shortenJson(parseExactly(json), json));
 }
 
 /** A value of which a long `json` is shortened: long texts and lists keep their beginning, and say how much is left out. */
@@ -117,7 +123,7 @@ function shorten(value: unknown, budget: { left: number }): unknown {
     budget.left -= text.length;
     return text;
   }
-  if (typeof value !== "object" || value === null) return value;
+  if (!isRecord(value) && !Array.isArray(value)) return value;
   if (Array.isArray(value)) {
     const kept: unknown[] = [];
     for (const part of value) {

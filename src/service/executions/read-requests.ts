@@ -4,12 +4,13 @@ import { showValue } from "../../schema/check/describe-expected.ts";
 import { type ArgumentProblem, createProblem } from "../../schema/check/explain-problems.ts";
 import { UnusableSchema } from "../../schema/check/normalise-schema.ts";
 import { findPlaceholderArguments } from "../../schema/check/placeholders.ts";
+import { type SideEffectLevel, sideEffectLevelSchema } from "../../wire/catalog.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../wire/constants.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
 
 /** Fields of an execute request that are never arguments. */
-const RESERVED = new Set(["connectionId", "confirmed", "files"]);
+const RESERVED = new Set(["connectionId", "confirmed", "confirmed_level", "files"]);
 
 /**
  * Reads the body of a tool-name execute request: without `arguments`, everything but the reserved fields are the
@@ -22,7 +23,13 @@ export function readToolRequest(body: Readonly<Record<string, unknown>>) {
     arguments: "arguments" in body ? body.arguments : loose,
     connectionId: readConnectionId(connectionId),
     confirmed: confirmed === true,
+    confirmedLevel: readLevel(body.confirmed_level),
   };
+}
+
+/** A level that nobody knows covers no more than a read. */
+function readLevel(level: unknown): SideEffectLevel | undefined {
+  return level == null ? undefined : (sideEffectLevelSchema.safeParse(level).data ?? "read");
 }
 
 /** Ids are strings here; anything else can only be unknown, and is shown as it was sent. */
@@ -37,6 +44,8 @@ export interface CanonicalRequest {
   readonly actionId: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly confirm: boolean;
+  /** The level that whoever confirmed it was shown; undefined: any. */
+  readonly confirmedLevel?: SideEffectLevel | undefined;
   readonly idempotencyKey: string | undefined;
   /** The account to act on; undefined for the default one. */
   readonly connectionId: string | undefined;
@@ -65,6 +74,7 @@ export function readCanonicalRequest(body: Readonly<Record<string, unknown>>): C
     actionId: action_id.trim(),
     input,
     confirm: confirm === true,
+    confirmedLevel: readLevel(body.confirmed_level),
     idempotencyKey: readIdempotencyKey(idempotency_key),
     connectionId: readConnectionId(connection_id),
   };

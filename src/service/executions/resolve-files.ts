@@ -127,7 +127,7 @@ async function holdAll(
   args: Record<string, unknown>,
   options: ResolveFilesOptions,
   fetched: FetchedFiles,
-): Promise<Map<string, HeldFile>> {
+): Promise<{ held: Map<string, HeldFile>; stored: readonly string[] }> {
   const { account, blobs, inputSchema, tool } = options;
   const fields = findFileFields(inputSchema, args);
   checkComplete(fields);
@@ -158,7 +158,7 @@ async function holdAll(
     replace(stored.s3key);
     if (!held.has(stored.s3key)) held.set(stored.s3key, hold(stored, {}, blobs));
   }
-  return held;
+  return { held, stored: [...adopted.values()].map(({ s3key }) => s3key) };
 }
 
 /**
@@ -174,9 +174,10 @@ export async function resolveFiles(options: ResolveFilesOptions): Promise<Resolv
   const args = recoverFileReferences(options.inputSchema, options.args);
   const fetched = createFetchedFiles(options.urlFiles, options.signal);
   try {
-    const held = await holdAll(args, options, fetched);
+    const { held, stored } = await holdAll(args, options, fetched);
     return {
       args,
+      stored,
       file(s3key) {
         const file = held.get(s3key);
         if (file === undefined) throw new Error("The action asked for a file that its arguments do not name.");

@@ -1,7 +1,9 @@
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import type { RaisedLevel } from "../../wire/call-level.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { AccessTokens, LiveSettings } from "../connections/sign-in/access-tokens.ts";
-import type { ActionContext, HeldFile } from "../integrations/integration.ts";
+import { FILE_CHANGED } from "../files/checked-bytes.ts";
+import type { ActionContext, HeldFile, JudgeContext } from "../integrations/integration.ts";
 import { type ActionResult, hideInError, hideInResult, pickSecretSettings } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
 import { type Trace, traceNothing } from "../telemetry/telemetry.ts";
@@ -9,6 +11,8 @@ import { type Trace, traceNothing } from "../telemetry/telemetry.ts";
 /** Arguments whose file fields all carry storage keys, and the bytes behind them. */
 export interface ResolvedFiles {
   readonly args: Record<string, unknown>;
+  /** Storage keys of the files among them that came with the call, or were fetched for it. */
+  readonly stored: readonly string[];
   /** Throws for a key that is not in the arguments. */
   file(s3key: string): HeldFile;
 }
@@ -36,31 +40,52 @@ export interface RunParts {
  *
  * @throws whatever the action throws; ServiceError 503 `timeout`, 500 `bad_result`.
  */
-export async function runAction(
+export function runAction(
   parts: RunParts,
-  call: PreparedCall & Required<Pick<ActionContext, "keepFile">> & { readonly clientGone: AbortSignal },
+  call: Omit<PreparedCall, "stored"> & Required<Pick<ActionContext, "keepFile">> & { readonly clientGone: AbortSignal },
 ): Promise<ActionResult> {
-  const { entry, connection, args } = call;
+  const { entry, connection, args, keepFile } = call;
+  const isRead = entry.action.level === "read";
+  const { file, check } = watchFiles(call);
+  const acted = withApp(parts, { ...call, isRead }, async (context) => {
+    const traced = { name: entry.toolName, kind: "client", attributes: { "svc.app": entry.integration.slug } } as const;
+    const given = await (parts.trace ?? traceNothing)(traced, async () =>
+      entry.action.run(args, { ...context, file, keepFile }),
+    );
+    const secrets = pickSecretSettings(entry.integration, context.connection.settings, connection.settings);
+    return hideInResult(serialise(given), secrets);
+  });
+  // However the app took it: a file that broke off before its end is why.
+  return acted.finally(check);
+}
+
+/** Asks the app what a call would do to what is there now. Throws like {@link runAction}. */
+export async function judgeByState(
+  parts: RunParts,
+  call: Pick<PreparedCall, "entry" | "connection" | "args"> & { readonly clientGone: AbortSignal },
+): Promise<RaisedLevel | undefined> {
+  const { action } = call.entry;
+  if (action.judge === undefined) return undefined;
+  return withApp(parts, { ...call, isRead: true }, async (context) => action.judge?.(call.args, context));
+}
+
+/** Signs in and uses an app within the time limit. */
+async function withApp<Result>(
+  parts: RunParts,
+  o: Pick<PreparedCall, "entry" | "connection"> & { readonly clientGone: AbortSignal; readonly isRead: boolean },
+  use: (context: JudgeContext) => Promise<Result>,
+): Promise<Result> {
+  const { entry, connection } = o;
   let isBegun = false;
-  const deadline = startDeadline(parts.providerTimeoutMs, entry.action.level === "read" ? call.clientGone : undefined);
+  const deadline = startDeadline(parts.providerTimeoutMs, o.isRead ? o.clientGone : undefined);
   const { signal } = deadline;
   try {
-    const { file, keepFile } = call;
-    const context = { file, keepFile, signal, now: parts.now };
     const act = async (settings: Connection["settings"]) => {
       // The sign-in may have outlasted the call, which was answered by then.
       signal.throwIfAborted();
-      isBegun = true;
+      isBegun = !o.isRead;
       try {
-        const traced = {
-          name: entry.toolName,
-          kind: "client",
-          attributes: { "svc.app": entry.integration.slug },
-        } as const;
-        const given = await (parts.trace ?? traceNothing)(traced, async () =>
-          entry.action.run(args, { ...context, connection: { ...connection, settings } }),
-        );
-        return hideInResult(serialise(given), pickSecretSettings(entry.integration, settings, connection.settings));
+        return await use({ signal, now: parts.now, connection: { ...connection, settings } });
       } catch (error) {
         throw hideInError(error, entry.integration, settings, connection.settings);
       }
@@ -78,6 +103,23 @@ export async function runAction(
   } finally {
     deadline.end();
   }
+}
+
+/** The files of a call; `check` throws once one of them turned out to be another than was stored. */
+function watchFiles({ file }: Pick<ResolvedFiles, "file">) {
+  let changed: ServiceError | undefined;
+  const note = (error: unknown) => {
+    if (error instanceof ServiceError && error.code === FILE_CHANGED) changed = error;
+  };
+  return {
+    file(s3key: string): HeldFile {
+      const held = file(s3key);
+      return { ...held, open: () => held.open().once("error", note) };
+    },
+    check() {
+      if (changed !== undefined) throw changed;
+    },
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { stopOnAbort } from "../../base/concurrency.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection, Connections } from "../connections/connection.ts";
 import { type AccessTokens, readSignInId } from "../connections/sign-in/access-tokens.ts";
 import type { HeldFile } from "../integrations/integration.ts";

@@ -1,6 +1,7 @@
 import { isRecord } from "../../base/json.ts";
+import { callLevelSchema } from "../../wire/call-level.ts";
 import type { CanonicalErrorCode, ExecutionSummary } from "../../wire/execution.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
 import type { StoredExecution } from "./outcome.ts";
 
@@ -23,7 +24,7 @@ export function summariseOutcome(outcome: StoredExecution): ExecutionSummary {
     const summary = `${entry?.integration.name ?? "The service"} did it.`;
     return { ...head, output: outcome.output, display: { title: `${title}: done`, summary } };
   }
-  const { hint, details } = error.options;
+  const { hint, details, extra } = error.options;
   const heading = outcome.status === "blocked" ? "not run" : "failed";
   return {
     ...head,
@@ -34,6 +35,7 @@ export function summariseOutcome(outcome: StoredExecution): ExecutionSummary {
     ...(details !== undefined && { details }),
     ...(leavesDoubt(outcome, error) && { outcome_unknown: true }),
     ...nameApproval(error),
+    ...(extra !== undefined && "call_level" in extra && { call_level: callLevelSchema.parse(extra.call_level) }),
     ...recommendAction(outcome, error),
   };
 }
@@ -66,7 +68,7 @@ function recommendAction({ entry, connectionId }: StoredExecution, error: Servic
   if (error.code === "needs_connection") {
     return { recommended_next_action: { tool: "svc.connect_app", input: { integration_id } } };
   }
-  const isRefusedHere = error.code === "blocked_by_rule";
+  const isRefusedHere = error.code === "blocked_by_rule" || error.code === "blocked_by_limits";
   if (isRefusedHere || (error.status !== 401 && error.status !== 403)) return {};
   const input = { integration_id, ...(connectionId && { connection_id: connectionId }), force_reconnect: true };
   return { recommended_next_action: { tool: "svc.connect_app", input } };

@@ -96,6 +96,7 @@ const ROW = [
   "started_at",
   "finished_at",
   "node_id",
+  "permission",
 ] as const satisfies (keyof ExecutionRow)[];
 const END = ["id", "status", "output", "error", "finished_at"] as const satisfies (keyof ExecutionEnd)[];
 

@@ -1,10 +1,12 @@
 import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { createGate } from "../../base/concurrency.ts";
-import { hasCode, replaceFile } from "../../base/disk.ts";
+import { flushFile, flushFolder, renameFile, replaceFile } from "../../base/disk.ts";
+import { hasCode } from "../../base/error-code.ts";
 import { ServiceError } from "../service-error.ts";
+import { checkBytes } from "./checked-bytes.ts";
 import {
   type BlobLabel,
   createStagedFile,
@@ -107,8 +109,17 @@ export function createStoreAt(place: BlobPlace, stagingDir: string, o: BlobStore
       return (await place.findSize(bytesOf(account, id))) === file.size ? file : undefined;
     },
 
-    /** Opens the bytes of a file that `get` returned. */
-    open: (file: StoredFile): Readable => place.open(bytesOf(file.account, readKeyId(file.account, file.s3key) ?? "")),
+    /** Opens the bytes of a file that `get` returned; fails before their end when they are others than were stored. */
+    open: (file: StoredFile): Readable =>
+      checkBytes(file, () => place.open(bytesOf(file.account, readKeyId(file.account, file.s3key) ?? ""))),
+
+    /** Forgets a key of this account with its bytes; harmless for one that there is not. */
+    async remove(account: string, s3key: string): Promise<void> {
+      const id = readKeyId(account, s3key);
+      if (id === undefined) return;
+      await place.remove(keyOf(account, id));
+      await place.remove(bytesOf(account, id));
+    },
 
     /** Removes files that had expired by `time` (default now) and leftovers of interrupted requests. */
     async sweep(time = now()): Promise<void> {
@@ -129,17 +140,17 @@ export function createBlobStore({ dir, ...o }: BlobStoreOptions & { readonly dir
   const setTime = (name: string, ms: number) => utimes(pathOf(name), ms / 1000, ms / 1000);
   const place: BlobPlace = {
     async put(name, { path, createdAt }) {
-      await flush(path);
+      await flushFile(path);
       await mkdir(dirname(pathOf(name)), { recursive: true, mode: 0o700 });
-      await rename(path, pathOf(name));
+      await renameFile(path, pathOf(name));
       await setTime(name, createdAt);
-      await flush(dirname(pathOf(name)));
+      await flushFolder(dirname(pathOf(name)));
     },
     async putText(name, text, createdAt) {
       const keys = dirname(pathOf(name));
       await onDisk(() => replaceFile(pathOf(name), text));
       await setTime(name, createdAt);
-      for (const folder of [keys, dirname(keys), dir]) await flush(folder);
+      for (const folder of [keys, dirname(keys), dir]) await flushFolder(folder);
     },
     getText: (name) => readFile(pathOf(name), "utf8").catch(noneIfMissing),
     findSize: async (name) => (await stat(pathOf(name)).catch(() => undefined))?.size,
@@ -164,16 +175,6 @@ export function createBlobStore({ dir, ...o }: BlobStoreOptions & { readonly dir
 function refuseSize(name: string, maxBytes: number): ServiceError {
   const message = `"${name}" is larger than ${maxBytes} bytes.`;
   return new ServiceError(400, "file_too_large", message, { type: "validation" });
-}
-
-/** Waits until the disk holds a file's bytes or a folder's entries. */
-async function flush(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function noneIfMissing(error: unknown): undefined {

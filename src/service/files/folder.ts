@@ -1,9 +1,15 @@
-import { closeSync, constants, existsSync, fsync, open as openDescriptor, type Stats } from "node:fs";
-import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { closeSync, constants, existsSync, open as openDescriptor, type Stats } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, rm, rmdir } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { promisify } from "node:util";
-import { errorCode, hasCode } from "../../base/disk.ts";
+import { flushFolder, UNFLUSHED } from "../../base/disk.ts";
+import { errorCode, hasCode } from "../../base/error-code.ts";
+import { isReservedOnWindows } from "../../base/windows-names.ts";
 import { refuseSetting, refuseUnavailable, refuseValue } from "../service-error.ts";
+
+/** Names that begin so are unfinished writes; listings leave them out. */
+export const UNFINISHED_PREFIX = ".svc-unfinished-";
 
 /** The folder of a connection may be reached through links. */
 const OPEN_ROOT = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0);
@@ -13,16 +19,52 @@ const HAS_DESCRIPTOR_PATHS = process.platform === "linux" && existsSync("/proc/s
 
 /** An open folder. Its entries are reached through the descriptor, not through the path it once had. */
 export interface Folder {
-  /** Path of the entry `name`, valid while the folder is open. `name` is one component that was checked before. */
+  /**
+   * Path of the entry `name`, valid while the folder is open. `name` is one component that was checked before. Throws `EINVAL`
+   * for a name that Windows reads as another one, on Windows.
+   */
   at(name: string): string;
   /** Path of the folder itself, valid while it is open. */
   readonly self: string;
-  /** Waits until the disk holds the folder's entries. */
-  sync(): Promise<void>;
+  /** Waits until the disk holds the folder's entries; see {@link flushFolder}. */
+  flush(): Promise<void>;
+}
+
+/** Windows would read the name as a device, a stream of another file or a file of another name. Throws `EINVAL`. */
+export function checkDiskName(name: string, platform: NodeJS.Platform = process.platform): void {
+  if (platform === "win32" && isReservedOnWindows(name)) throw refuseName();
+}
+
+function refuseName(): Error {
+  return Object.assign(new Error("is no name on this disk"), { code: "EINVAL" });
+}
+
+/** `ENOENT` of a new name where all that it needs, `source`, is there: exFAT's word for a name that it cannot hold. */
+export async function explainName(error: unknown, source: string): Promise<unknown> {
+  if (!hasCode(error, "ENOENT")) return error;
+  const isThere = await lstat(source).then(
+    () => true,
+    () => false,
+  );
+  return isThere ? refuseName() : error;
+}
+
+const ENDING = /[. ]+$/;
+
+/** Some disks drop dots and blanks at the end of a name, and would make a file of another name. Throws `EINVAL` there. */
+export async function checkEnding(folder: Folder, name: string): Promise<void> {
+  const ending = ENDING.exec(name)?.[0];
+  if (ending === undefined) return;
+  const probe = `${UNFINISHED_PREFIX}${randomBytes(8).toString("hex")}${ending}`;
+  await (await open(folder.at(probe), "wx", 0o600)).close();
+  try {
+    if (!(await readdir(folder.self)).includes(probe)) throw refuseName();
+  } finally {
+    await rm(folder.at(probe), { force: true });
+  }
 }
 
 const openAt = promisify(openDescriptor);
-const syncNow = promisify(fsync);
 
 class OpenFolder implements Folder {
   readonly #descriptor: number;
@@ -39,11 +81,12 @@ class OpenFolder implements Folder {
   }
 
   at(name: string): string {
+    checkDiskName(name);
     return join(this.self, name);
   }
 
-  async sync(): Promise<void> {
-    await syncNow(this.#descriptor);
+  async flush(): Promise<void> {
+    await flushFolder(this.#descriptor);
   }
 
   /** At once: of a folder nothing is left to be written then, and another thread costs more than the rest of a small list. */
@@ -79,44 +122,67 @@ async function checkPlace(path: string, root: string): Promise<void> {
     throw Object.assign(new Error("left the folder"), { code: "ELOOP" });
 }
 
-async function makeIfMissing(parent: OpenFolder, name: string): Promise<void> {
+/** True when it was not there. */
+async function makeIfMissing(parent: OpenFolder, name: string): Promise<boolean> {
+  let isMade = true;
   try {
     await mkdir(parent.at(name));
-    await parent.sync();
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
+    if (!hasCode(error, "EEXIST")) throw await explainName(error, parent.self);
+    isMade = false;
+  }
+  if (!ENDING.test(name) || (await readdir(parent.self)).includes(name)) return isMade;
+  if (isMade) await rmdir(parent.at(name));
+  throw refuseName();
+}
+
+/** Where a folder is: `parts` below the folder `root`, which the setting `setting` of a connection names. */
+interface Place {
+  readonly root: string;
+  readonly setting: string;
+  readonly parts?: readonly string[];
+}
+
+/** Takes the empty ones of a place's folders away, the deepest first, from `parts[first]` on. Never fails. */
+export async function removeEmptyFolders({ root, setting, parts = [] }: Place, first = 0): Promise<void> {
+  for (let end = parts.length - 1; end >= first; end--) {
+    const above = { root, setting, parts: parts.slice(0, end) };
+    await withFolder(above, (folder) => rmdir(folder.at(parts[end] ?? ""))).catch(() => undefined);
   }
 }
 
 /**
  * Opens the folder `parts` below `root` component by component without following a symbolic link, runs `use` and closes it.
- * `root` itself may be reached through links. With `create`, missing folders are made and flushed.
+ * `root` itself may be reached through links. With `create`, missing folders are made and flushed, and taken away when `use`
+ * fails before it put something there.
  *
  * Throws ServiceError 503 `provider_unavailable` when `root` is missing, 422 `integration_misconfigured` when it is not a
  * folder; file system errors below it pass through for `explainFolderError`.
  */
 export async function withFolder<T>(
-  place: {
-    readonly root: string;
-    readonly setting: string;
-    readonly parts?: readonly string[];
-    readonly create?: boolean;
-  },
+  place: Place & { readonly create?: boolean },
   use: (folder: Folder) => Promise<T>,
 ): Promise<T> {
   const { folder: root, path: rootPath } = await openRoot(place.root, place.setting);
   let current = root;
   let path = rootPath;
+  let firstMade: number | undefined;
   try {
-    for (const part of place.parts ?? []) {
-      if (place.create) await makeIfMissing(current, part);
+    for (const [index, part] of (place.parts ?? []).entries()) {
       path = join(path, part);
+      if (place.create && (await makeIfMissing(current, part))) {
+        firstMade ??= index;
+        await current.flush();
+      }
       const next = await OpenFolder.open(current.at(part), OPEN_FOLDER, path);
       current.close();
       current = next;
       await checkPlace(path, rootPath);
     }
     return await use(current);
+  } catch (error) {
+    if (firstMade !== undefined && !hasCode(error, UNFLUSHED)) await removeEmptyFolders(place, firstMade);
+    throw error;
   } finally {
     current.close();
   }

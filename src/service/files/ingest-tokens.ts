@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { parseJson } from "../../base/json.ts";
-import { shortenText } from "../../base/text.ts";
+import { quoteWord, shortenText } from "../../base/text.ts";
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import type { UploadInstruction } from "../../wire/execution.ts";
 import { INGEST_PATH } from "../../wire/file.ts";
@@ -101,7 +101,7 @@ export function createTokenSpender(store: Store) {
 /** Quotes one shell word so that every POSIX shell, and a careful reader, gets exactly `text`. */
 function quote(text: string): string {
   // Inside double quotes these keep a meaning; "!" only in interactive shells, which is where the line is pasted.
-  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
+  return /["$`\\!]/.test(text) ? quoteWord(text) : `"${text}"`;
 }
 
 /** True when curl can be told to read `reference`: no control characters, not standard input. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { parseExactly } from "../../base/exact-number.ts";
 import { parseJson } from "../../base/json.ts";
 import { Base64Sink, type DivertedFile, MalformedStringError } from "./base64-sink.ts";
 import { StringEnd } from "./body-limits.ts";
@@ -224,7 +225,7 @@ class BodySplitter {
 /** The value of a JSON text in UTF-8. Throws {@link SplitError}. */
 export function parseStrictly(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return parseExactly(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw new SplitError("malformed");
   }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { errorCode } from "../../base/disk.ts";
+import { errorCode } from "../../base/error-code.ts";
 import { createMd5, sha256Hex } from "../../base/hash.ts";
 import { parseJson } from "../../base/json.ts";
 import { ServiceError } from "../service-error.ts";

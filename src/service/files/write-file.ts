@@ -1,30 +1,34 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, link, lstat, open, rename, rm } from "node:fs/promises";
-import { errorCode, hasCode } from "../../base/disk.ts";
-import { type Folder, withFolder } from "./folder.ts";
+import { copyFile, type FileHandle, lstat, open, rm } from "node:fs/promises";
+import { flushFile, flushHandle, linkFile, renameFile, UNFLUSHED } from "../../base/disk.ts";
+import { hasCode } from "../../base/error-code.ts";
+import { checkEnding, explainName, type Folder, removeEmptyFolders, UNFINISHED_PREFIX, withFolder } from "./folder.ts";
 
 /** What to do when the name is taken. */
 export type IfExists = "error" | "rename" | "replace";
 
-/** Names that begin so are unfinished writes; listings leave them out. */
-export const UNFINISHED_PREFIX = ".svc-unfinished-";
-
 /** Ends the search for a free name. */
 const MAX_RENAMES = 1000;
-/** Where the disk has no hard links, an exclusive empty file reserves the name instead. */
-const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
-/** Gives the file at `from` the name `to` unless that is taken (`EEXIST`); never overwrites, never leaves it nameless. */
+/**
+ * Gives the file at `from` the name `to` unless that is taken (`EEXIST`); never overwrites, never leaves it nameless. Where
+ * the disk has no hard links, an exclusive empty file reserves the name instead.
+ */
 async function claimName(from: string, to: string): Promise<void> {
+  const refuse = async (error: unknown) => {
+    throw await explainName(error, from);
+  };
+  const isLinked = await linkFile(from, to).catch(refuse);
+  const reserved = isLinked ? undefined : await open(to, "wx").catch(refuse);
   try {
-    await link(from, to);
-    await rm(from);
+    await reserved?.close();
+    await (isLinked ? rm(from) : renameFile(from, to));
   } catch (error) {
-    if (!NO_LINKS.has(errorCode(error) ?? "")) throw error;
-    const reserved = await open(to, "wx");
-    await reserved.close();
-    await rename(from, to);
+    await rm(to).catch(() => {
+      throw Object.assign(new Error("The new name could not be taken back.", { cause: error }), { code: UNFLUSHED });
+    });
+    throw error;
   }
 }
 
@@ -49,16 +53,33 @@ export async function takeFreeName(name: string, take: (name: string) => Promise
 }
 
 /**
+ * Keeps what has the name before it is replaced; when it throws, nothing is replaced. Gives what takes the kept copy away
+ * again, for when nothing was replaced after all.
+ */
+export type Keep = () => Promise<() => Promise<void>>;
+
+/**
  * Gives the file at `from` the name `name` in `folder`; returns the name it got. Throws `EEXIST`
  * when that is taken and `ifExists` is `error`; a folder is never replaced.
  */
-export async function giveName(from: string, folder: Folder, name: string, ifExists: IfExists): Promise<string> {
+export async function giveName(
+  from: string,
+  folder: Folder,
+  name: string,
+  { ifExists, keep }: { readonly ifExists: IfExists; readonly keep?: Keep | undefined },
+): Promise<string> {
+  await checkEnding(folder, name);
   if (ifExists === "rename") return takeFreeName(name, (candidate) => claimName(from, folder.at(candidate)));
   if (ifExists === "error") await claimName(from, folder.at(name));
   else {
     const taken = await lstat(folder.at(name)).catch(() => undefined);
     if (taken?.isDirectory()) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
-    await rename(from, folder.at(name));
+    const isOther = taken !== undefined && taken.ino !== (await lstat(from)).ino;
+    const forget = isOther ? await keep?.() : undefined;
+    await renameFile(from, folder.at(name)).catch(async (error: unknown) => {
+      await forget?.();
+      throw await explainName(error, from);
+    });
   }
   return name;
 }
@@ -74,7 +95,7 @@ async function fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array> | Itera
     await written;
     size += piece.length;
   }
-  await handle.sync();
+  await flushHandle(handle);
   return { size, sha256: sha256.digest("hex") };
 }
 
@@ -89,6 +110,7 @@ export async function writeFileDurably(
     readonly name: string;
     readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
     readonly ifExists: IfExists;
+    readonly keep?: Keep | undefined;
     /** Permission bits before the umask. Default 0666. */
     readonly mode?: number;
     readonly signal?: AbortSignal;
@@ -99,11 +121,12 @@ export async function writeFileDurably(
   const handle = await open(folder.at(unfinished), flags, file.mode ?? 0o666);
   try {
     const written = await fill(handle, file.bytes, file.signal).finally(() => handle.close());
-    const name = await giveName(folder.at(unfinished), folder, file.name, file.ifExists);
-    await folder.sync();
+    const name = await giveName(folder.at(unfinished), folder, file.name, file);
+    await folder.flush();
     return { name, ...written };
   } catch (error) {
-    await rm(folder.at(unfinished), { force: true });
+    // Hidden where it stays.
+    await rm(folder.at(unfinished), { force: true }).catch(() => undefined);
     throw error;
   }
 }
@@ -117,29 +140,60 @@ export const TRASH_FOLDER = ".trash";
  */
 export function chooseTrashFolder(parents: readonly string[], now: number): string[] {
   const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
-  return [TRASH_FOLDER, `${stamp}-${randomBytes(3).toString("hex")}`, ...parents];
+  return [TRASH_FOLDER, `${stamp}-${randomBytes(6).toString("hex")}`, ...parents];
+}
+
+interface TrashedEntry {
+  readonly root: string;
+  readonly setting: string;
+  readonly parents: readonly string[];
+  readonly name: string;
 }
 
 /** Moves an entry to the folder of {@link chooseTrashFolder}. Returns its path there. Throws the file system's own errors. */
-export async function moveToTrash(
-  place: {
-    readonly root: string;
-    readonly setting: string;
-    readonly parents: readonly string[];
-    readonly name: string;
-  },
+export async function moveToTrash(entry: TrashedEntry, now: number): Promise<string> {
+  const parts = await putIntoTrash(entry, now, renameFile);
+  return [...parts, entry.name].join("/");
+}
+
+/** The same for a file that is about to be replaced: it keeps its place until then, and is on the disk in both; see {@link Keep}. */
+export async function keepInTrash(entry: TrashedEntry, now: number): ReturnType<Keep> {
+  const parts = await putIntoTrash(entry, now, async (from, to) => {
+    if (!(await linkFile(from, to))) await copyWhole(from, to);
+  });
+  const { name, ...place } = entry;
+  return async () => {
+    await withFolder({ ...place, parts }, (folder) => rm(folder.at(name), { force: true })).catch(() => undefined);
+    await removeEmptyFolders({ ...place, parts });
+  };
+}
+
+async function copyWhole(from: string, to: string): Promise<void> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+    await flushFile(to);
+  } catch (error) {
+    // The folder is new, and so is the name.
+    await rm(to, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Returns the parts of the folder that the entry is in now. */
+async function putIntoTrash(
+  { root, setting, parents, name }: TrashedEntry,
   now: number,
-): Promise<string> {
-  const parts = chooseTrashFolder(place.parents, now);
-  const { root, setting, parents, name } = place;
+  put: (from: string, to: string) => Promise<void>,
+): Promise<readonly string[]> {
+  const parts = chooseTrashFolder(parents, now);
   return withFolder({ root, setting, parts: parents }, async (from: Folder) => {
     // Before the trash folder is made: a missing entry must leave no trace.
     await lstat(from.at(name));
     return withFolder({ root, setting, parts, create: true }, async (to) => {
-      await rename(from.at(name), to.at(name));
-      await to.sync();
-      await from.sync();
-      return [...parts, name].join("/");
+      await put(from.at(name), to.at(name));
+      await to.flush();
+      await from.flush();
+      return parts;
     });
   });
 }

@@ -1,3 +1,4 @@
+import { parseExactly } from "../../base/exact-number.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { restoreError } from "../executions/outcome.ts";
 import { createFileAccess } from "../executions/resolve-files.ts";
@@ -37,7 +38,7 @@ export async function callOnce(parts: FlowParts, o: StepCall): Promise<CallResul
   if (action === undefined || action.level === "read" || action.idempotent) return executeNoted(parts, o);
   const tries = await findTries(parts.store, o);
   const done = tries.find((one) => one.status === "succeeded");
-  if (done !== undefined) return { ok: true, output: JSON.parse(done.output ?? "null"), executionId: done.id };
+  if (done !== undefined) return { ok: true, output: parseExactly(done.output ?? "null"), executionId: done.id };
   if (tries.length > 0) {
     const found = await lookForEffect(parts, o);
     if (!found.ok || found.output !== undefined) return found;
@@ -93,6 +94,8 @@ async function execute(
     connectionId,
     arguments: o.call.arguments,
     confirmed: o.isApproved,
+    confirmedLevel: o.call.level ?? parts.catalog.find(toolName)?.action.level,
+    permission: { by: "flow", flow: o.flowId },
     // The owner approves the flow, not each of its calls.
     findHold: undefined,
     ...(onStart && { onStart }),
@@ -100,6 +103,8 @@ async function execute(
     clientGone: new AbortController().signal,
     ...createFileAccess(parts.files, { account: principal.accountId, toolName }),
   });
+  if (o.isApproved && outcome.error?.code === "confirmation_required")
+    return { ok: false, error: doesMore(o, outcome.error), executionId: outcome.executionId };
   if (outcome.error === undefined) return { ok: true, output: outcome.output, executionId: outcome.executionId };
   const isTaken = outcome.error.code === CALL_TAKEN;
   return { ok: false, error: isTaken ? outcomeUnknown(o) : outcome.error, executionId: outcome.executionId };
@@ -119,6 +124,13 @@ async function lookForEffect(parts: FlowParts, o: StepCall): Promise<CallResult>
 function explainTry({ status, error }: { status: string; error: string | null }, o: StepCall): ServiceError {
   const known = status === "failed" ? restoreError(error) : undefined;
   return known === undefined || known.code === UNKNOWN ? outcomeUnknown(o) : known;
+}
+
+function doesMore({ call }: StepCall, { message }: ServiceError): ServiceError {
+  return new ServiceError(409, "flow_call_changed", `${call.label} does more than was approved. ${message}`, {
+    type: "policy",
+    hint: "Nothing of it was done. Start the flow again: its approval shows what the call does now.",
+  });
 }
 
 function outcomeUnknown({ call, toolName }: StepCall): ServiceError {

@@ -1,3 +1,4 @@
+import { parseExactly } from "../../base/exact-number.ts";
 import { sha256Hex } from "../../base/hash.ts";
 import { isRecord } from "../../base/json.ts";
 import type { FlowStepRow } from "../store/schema.ts";
@@ -93,7 +94,7 @@ function findDecidable({ loaded, first }: Looks, { stepKey = findCurrentStep(fir
   if (stepKey !== undefined && stepKey !== step.step_key) {
     throw refuseState(`"${stepKey}" does not wait for an approval: "${step.step_key}" does.`);
   }
-  const output: unknown = JSON.parse(step.output ?? "{}");
+  const output: unknown = parseExactly(step.output ?? "{}");
   if (seen !== undefined && seen !== markShown(output)) {
     throw refuseState("What the flow is about to do has changed since it was shown. Look at it again.");
   }

@@ -1,3 +1,4 @@
+import { parseExactly } from "../../base/exact-number.ts";
 import { isRecord } from "../../base/json.ts";
 import { exactTime, shortenText } from "../../base/text.ts";
 import type { FlowWait } from "../../wire/flow.ts";
@@ -14,7 +15,7 @@ const OTHERS = new Set(["message", "approved", "accounts", "at"]);
 
 /** The sentence of a step that waits, and what it is about, on one line each; the template may be gone. */
 export function describeWait(step: FlowStepRow, template: FlowTemplate | undefined): FlowWait {
-  const output: unknown = JSON.parse(step.output ?? "{}");
+  const output: unknown = parseExactly(step.output ?? "{}");
   const shown = isRecord(output) ? output : {};
   const since = step.started_at ?? "";
   if (step.step_type === "wait") {

@@ -1,3 +1,4 @@
+import { parseExactly } from "../../base/exact-number.ts";
 import type { Access } from "../access/access-view.ts";
 import type { OnWaiting } from "../approvals/hold-call.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -5,11 +6,11 @@ import type { Connections } from "../connections/connection.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { FileAccessParts } from "../executions/resolve-files.ts";
 import { refuseBare, type ServiceError, type ServiceLog } from "../service-error.ts";
+import type { Node } from "../store/node.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import type { FlowState, FlowTemplate } from "./flow-template.ts";
 import type { FlowTemplates } from "./flow-templates.ts";
-import type { Node } from "./node.ts";
 
 /** A flow with its steps, in order. */
 export interface LoadedFlow {
@@ -51,18 +52,18 @@ export function findCurrentStep({ steps }: LoadedFlow): FlowStepRow | undefined 
 
 /** Ids of the connections that were chosen when a flow started, by integration. */
 export function readConnections({ context }: FlowRow): FlowState["connections"] {
-  return (JSON.parse(context) as Partial<Pick<FlowState, "connections">>).connections ?? {};
+  return (parseExactly(context) as Partial<Pick<FlowState, "connections">>).connections ?? {};
 }
 
 /** State of a flow for the steps of its template. */
 export function toState({ flow, steps }: LoadedFlow, template: FlowTemplate): FlowState {
   const outputs = steps
     .filter((step) => step.status === "completed")
-    .map((step) => [step.step_key, step.output === null ? null : JSON.parse(step.output)]);
+    .map((step) => [step.step_key, step.output === null ? null : parseExactly(step.output)]);
   return {
     flowId: flow.id,
     startedAt: Date.parse(flow.created_at),
-    input: template.parseInput(JSON.parse(flow.input)),
+    input: template.parseInput(parseExactly(flow.input)),
     outputs: Object.fromEntries(outputs),
     connections: readConnections(flow),
   };

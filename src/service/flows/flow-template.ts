@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { SideEffectLevel } from "../../wire/catalog.ts";
 import { ServiceError } from "../service-error.ts";
 import { type InputSchema, toInputSchema } from "./template-input.ts";
 
@@ -21,6 +22,8 @@ export interface PlannedCall {
   /** Name for humans, in error messages. */
   readonly label: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** The level that its approval showed, which it does not exceed. Default: that of its action. */
+  readonly level?: SideEffectLevel | undefined;
   /** A read that tells whether an earlier try, whose outcome is unknown, took effect. */
   readonly find?: {
     readonly toolName: string;

@@ -1,3 +1,4 @@
+import { parseExactly } from "../../base/exact-number.ts";
 import { keepNewest } from "../../base/newest.ts";
 import type { FlowRow } from "../store/schema.ts";
 import type { FlowTemplate } from "./flow-template.ts";
@@ -26,7 +27,7 @@ export function createTemplates(builtIn: readonly FlowTemplate[], files?: Templa
     problems: () => files?.problems() ?? [],
     of({ template_key, template }) {
       if (template === null) return builtIn.find(({ key }) => key === template_key);
-      return keepNewest(kept, template, MAX_KEPT, () => compileTemplate(checkedSchema.parse(JSON.parse(template))));
+      return keepNewest(kept, template, MAX_KEPT, () => compileTemplate(checkedSchema.parse(parseExactly(template))));
     },
   };
 }

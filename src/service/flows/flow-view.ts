@@ -1,3 +1,4 @@
+import { parseExactly } from "../../base/exact-number.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Flow, FlowStep, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
 import type { Connections } from "../connections/connection.ts";
@@ -25,8 +26,8 @@ export function toFlow(row: FlowRow, template: FlowTemplate | undefined, { start
     templateKey: row.template_key,
     status: row.status,
     triggerType: isOfApp ? "schedule" : row.trigger_type,
-    input: JSON.parse(row.input),
-    context: JSON.parse(row.context),
+    input: readMembers(row.input),
+    context: readMembers(row.context),
     currentStep: row.current_step,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -65,8 +66,13 @@ export function findItems(template: FlowTemplate | undefined, stepKey: string): 
   return definition?.type === "approval" ? definition.items : undefined;
 }
 
+function readMembers(json: string): Record<string, unknown> {
+  const value = parseExactly(json);
+  return isRecord(value) ? value : {};
+}
+
 function parse(json: string | null): unknown {
-  return json === null ? null : JSON.parse(json);
+  return json === null ? null : parseExactly(json);
 }
 
 /** Apps with an account of its own choice that the steps after the approval at `index` act on, up to the next one. */

@@ -1,3 +1,4 @@
+import { parseExactly } from "../../base/exact-number.ts";
 import { isRecord } from "../../base/json.ts";
 import { ServiceError } from "../service-error.ts";
 import type { FlowStepRow } from "../store/schema.ts";
@@ -135,7 +136,7 @@ function describeCalls({ toolName, connectionId, calls }: PlannedCalls): string 
 function isApprovedBefore({ steps }: LoadedFlow, index: number): boolean {
   return steps.some((step) => {
     if (step.step_index >= index || step.step_type !== "approval" || step.status !== "completed") return false;
-    const output: unknown = JSON.parse(step.output ?? "null");
+    const output: unknown = parseExactly(step.output ?? "null");
     return isRecord(output) && output.approved === true;
   });
 }

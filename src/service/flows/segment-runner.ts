@@ -13,6 +13,7 @@ import {
 } from "./flow-rows.ts";
 import type { StepDefinition } from "./flow-template.ts";
 import { type CurrentStep, describeError, findOwnFlow, runStep, type SegmentRun, toFlowError } from "./run-step.ts";
+import { showLevels } from "./shown-levels.ts";
 
 /** Segments that run in this process at one time. */
 const CONCURRENCY = 8;
@@ -159,7 +160,9 @@ async function pause(
       step: { was: step, to: { attempts: 1, started_at: at, ...to } },
     });
   if (definition.type === "approval") {
-    const output = JSON.stringify({ ...definition.show(state), approved: false });
+    const principal = { accountId: loaded.flow.account_id, apiKeyId: loaded.flow.api_key_id };
+    const shown = await showLevels(parts, definition.show(state), { principal, connections: state.connections });
+    const output = JSON.stringify({ ...shown, approved: false });
     await change({ status: "waiting" }, { status: "waiting", output });
     return false;
   }

@@ -1,8 +1,8 @@
 import { sha256Hex } from "../../base/hash.ts";
+import { createId } from "../../base/ids.ts";
 import type { FlowEventType, FlowTriggerType } from "../../wire/flow.ts";
 import type { AccessView } from "../access/access-view.ts";
 import type { Principal } from "../auth/api-keys.ts";
-import { createId } from "../auth/secrets.ts";
 import { findDefaultConnection } from "../connections/connections.ts";
 import { refuseBare } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";

@@ -1,7 +1,8 @@
 import type { ExecutionEnvelope } from "../../wire/execution.ts";
+import { needsConfirmation } from "../catalog/catalog-entry.ts";
 import { explainPolicy } from "../catalog/describe-catalog.ts";
-import { needsConfirmation } from "../catalog/search-index.ts";
 import { blockedOutcome, type ExecutionOutcome, type StoredExecution } from "../executions/outcome.ts";
+import type { Permission } from "../executions/permission.ts";
 import { summariseOutcome } from "../executions/summarise-outcome.ts";
 import type { ServiceError } from "../service-error.ts";
 import { sendJson } from "./whole-answer.ts";
@@ -58,9 +59,22 @@ export function renderSummary(outcome: StoredExecution, options: RenderOptions =
   return respond(body, error?.code === "unauthorized" ? 401 : HTTP_STATUS[status], error);
 }
 
+/** Response header of a lookup that says who or what let the execution run: the body stays as it was answered first. */
+const ALLOWED_BY_HEADER = "x-svc-allowed-by";
+
 /** The answer of a lookup: 200 whatever the execution came to. */
 export function renderStored(outcome: StoredExecution): Response {
-  return respond(summariseOutcome(outcome), 200, undefined);
+  const answer = respond(summariseOutcome(outcome), 200, undefined);
+  const { permission } = outcome;
+  if (permission !== undefined) answer.headers.set(ALLOWED_BY_HEADER, JSON.stringify(describePermission(permission)));
+  return answer;
+}
+
+/** For programs: which person it was is for the owner's log. */
+function describePermission(permission: Permission) {
+  const { by } = permission;
+  if (by === "rule") return { by, rule: permission.text, rule_id: permission.id };
+  return by === "level" ? { by, level: permission.level } : { by };
 }
 
 /** A problem of a catalog endpoint: a blocked summary with the error's own status; a guard error stays bare. */

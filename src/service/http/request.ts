@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HttpBindings } from "@hono/node-server";
 import type { MiddlewareHandler } from "hono";
+import { parseExactly } from "../../base/exact-number.ts";
 import { isRecord } from "../../base/json.ts";
 import type { AccessView } from "../access/access-view.ts";
 import type { KeyProblem, Principal } from "../auth/api-keys.ts";
@@ -111,7 +112,7 @@ export async function readJsonObject(bindings: HttpBindings, rules: BodyRules = 
   createValueGuard()(bytes);
   let body: unknown;
   try {
-    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    body = parseExactly(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
     throw refuseBare(400, "invalid_json", "The request body is not valid JSON.", cause);
   }

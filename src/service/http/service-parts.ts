@@ -23,7 +23,6 @@ import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { Flows } from "../flows/flows.ts";
-import type { Node } from "../flows/node.ts";
 import type { Watch } from "../health/health.ts";
 import type { McpFeatures } from "../mcp/mcp-features.ts";
 import type { ServiceMetrics } from "../metrics/service-metrics.ts";
@@ -31,10 +30,12 @@ import type { Notes } from "../notify/notes.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-error.ts";
+import type { Node } from "../store/node.ts";
 import type { StoreStates } from "../store/store-states.ts";
 import type { Trace } from "../telemetry/telemetry.ts";
 import type { Triggers } from "../triggers/triggers.ts";
 import type { TrustedProxies } from "./caller-address.ts";
+import type { NewcomerLimit } from "./newcomer-limit.ts";
 
 /** Everything the routes use. */
 export interface ServiceParts {
@@ -96,6 +97,7 @@ export interface ServiceParts {
   readonly allowedHosts: ReadonlySet<string>;
   /** Proxies that are believed about the address of a caller. */
   readonly trustedProxies: TrustedProxies;
+  readonly newcomers: NewcomerLimit;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: ServiceLog;

@@ -1,3 +1,4 @@
+import { parseExactly } from "../../base/exact-number.ts";
 import { isRecord } from "../../base/json.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../files/body-limits.ts";
 
@@ -83,7 +84,7 @@ interface UnreadableMessage {
 export function readMessage(text: string): RpcMessage | UnreadableMessage {
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = parseExactly(text);
   } catch {
     return { id: null, error: new RpcError(RPC_CODES.parseError, "The request body is not valid JSON.") };
   }

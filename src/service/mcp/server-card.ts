@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
-import { API_KEY_HEADER } from "../../wire/constants.ts";
+import { API_KEY_HEADER, INTERFACE_VERSION } from "../../wire/constants.ts";
 import { MCP_PATH, type ServerCard } from "../../wire/mcp.ts";
 import { MCP_VERSIONS } from "./protocol.ts";
 
@@ -41,8 +41,6 @@ export function isKnownCard(ifNoneMatch: string | undefined, { etag }: { readonl
   return tags.includes("*") || tags.includes(etag);
 }
 
-/** Version of the interface this service serves ("Versioning" 1); the server card and the handshake both carry it. */
-const VERSION = "1.0.0";
 const TITLE = "svc";
 const DESCRIPTION = "Finds and runs actions of your connected apps, with a human approving every change.";
 
@@ -54,5 +52,11 @@ export function identifyServer(baseUrl: string) {
   const { hostname } = new URL(baseUrl);
   const hasName = isIP(hostname.replaceAll(/[[\]]/g, "")) === 0;
   const space = hasName ? hostname.split(".").reverse().join(".") : "localhost";
-  return { name: `${space}/${TITLE}`, title: TITLE, version: VERSION, description: DESCRIPTION, websiteUrl: baseUrl };
+  return {
+    name: `${space}/${TITLE}`,
+    title: TITLE,
+    version: INTERFACE_VERSION,
+    description: DESCRIPTION,
+    websiteUrl: baseUrl,
+  };
 }

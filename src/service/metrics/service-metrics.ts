@@ -69,10 +69,12 @@ export function createServiceMetrics(parts: StoreParts) {
     watchApprovals(approvals: Approvals): Approvals {
       return {
         ...approvals,
-        async decide(accountId, id, decision) {
-          const isDecided = await approvals.decide(accountId, id, decision);
-          if (isDecided) decisions.add(decision.isApproved ? "approved" : "declined");
-          return isDecided;
+        async decide(accountId, calls, decision) {
+          const done = await approvals.decide(accountId, calls, decision);
+          for (let count = 0; count < done.decided; count += 1) {
+            decisions.add(decision.isApproved ? "approved" : "declined");
+          }
+          return done;
         },
       };
     },

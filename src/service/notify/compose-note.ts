@@ -1,5 +1,4 @@
-import { cleanText } from "../../base/text.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
+import { toPlainText } from "../../card/plain-text.ts";
 import { type ApprovalContent, readApproval, selectApprovals } from "../approvals/approval-rows.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import { toSubject } from "../auth/grants.ts";
@@ -8,6 +7,7 @@ import type { OAuth } from "../oauth/create-oauth.ts";
 import { hideCredential } from "../secrets/credential-name.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { Store } from "../store/open-store.ts";
+import { nameInNote } from "./name-in-note.ts";
 
 /** One thing that waits, as a note tells it: short texts on one line each, in which no address is a link. */
 interface NoteItem {
@@ -130,9 +130,8 @@ async function describeFlow(
   };
 }
 
-/** A name from outside, on one line, that can neither end our quotes nor become a link. */
 function clean(text: string | null | undefined): string {
-  return unlink(cleanText(text ?? "", MAX_NAME) ?? "somebody").replaceAll(/[“”„«»]/g, '"');
+  return nameInNote(text, MAX_NAME);
 }
 
 function showArguments({ arguments: args }: ApprovalContent): string {

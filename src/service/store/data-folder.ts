@@ -1,7 +1,7 @@
-import { access, chmod, constants, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, chmod, constants, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { z } from "zod";
-import { makeFolders } from "../../base/disk.ts";
+import { makeFolders, renameFile } from "../../base/disk.ts";
 import { parseJson } from "../../base/json.ts";
 import { isSvcError, SvcError } from "../../errors.ts";
 import type { ServiceLog } from "../service-error.ts";
@@ -40,7 +40,7 @@ export async function claimDataFolder(path: string, { startedAt, log }: { starte
   const publish = async (owner: FolderOwner) => {
     const draft = `${ownerFile}.${process.pid}`;
     await writeFile(draft, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
-    await rename(draft, ownerFile);
+    await renameFile(draft, ownerFile);
   };
   try {
     await publish({ pid: process.pid, startedAt });

@@ -166,6 +166,31 @@ const TRIGGER_TABLES: readonly string[] = [
   `create index trigger_events_by_end on trigger_events (settled_at, id)`,
 ];
 
+/** In which order approved calls run, who changed a call before the yes, and who or what let an execution run. */
+const DECISION_COLUMNS: readonly string[] = [
+  `alter table approvals add column number integer not null default 0`,
+  `alter table approvals add column queue text`,
+  `alter table approvals add column decision text`,
+  `alter table approvals add column behind text`,
+  `alter table approvals add column asked_fingerprint text`,
+  `alter table approvals add column edited_by text`,
+  `update approvals set queue = connection_id where status = 'approved'`,
+  `create index approvals_by_number on approvals (number)`,
+  `create index approvals_by_queue on approvals (queue, number) where queue is not null`,
+  `create unique index approvals_one_running on approvals (queue) where status = 'running'`,
+  `create index approvals_by_decision on approvals (decision) where decision is not null`,
+  `create index approvals_by_asked_call on approvals (api_key_id, asked_fingerprint, requested_at) where asked_fingerprint is not null`,
+  `alter table executions add column permission text`,
+];
+
+/** What the files of held calls take, and what each rule let run. */
+const HELD_BYTES_AND_RULED: readonly string[] = [
+  `alter table approvals add column file_bytes integer not null default 0`,
+  `create index approvals_with_files on approvals (file_bytes) where file_bytes > 0`,
+  `create index executions_by_rule on executions (account_id, permission, started_at)
+    where substr(permission, 1, 12) = '{"by":"rule"'`,
+];
+
 const runAll = (statements: readonly string[]) => async (db: Kysely<unknown>) => {
   for (const statement of statements) await sql.raw(statement).execute(db);
 };
@@ -191,6 +216,8 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0008-machine-changes": {
     up: runAll(["create table machine_changes (id text primary key, made_at text not null, content text not null)"]),
   },
+  "0009-order-of-decisions": { up: runAll(DECISION_COLUMNS) },
+  "0011-held-files-and-uses-of-rules": { up: runAll(HELD_BYTES_AND_RULED) },
 };
 
 /**

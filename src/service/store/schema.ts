@@ -46,6 +46,8 @@ export interface Tables extends AccessTables, FlowTables {
     finished_at: string | null;
     /** The process that runs it, or ran it. */
     node_id: string | null;
+    /** Who or what let it run, JSON of `Permission`; null for a call that did not run, and before there was this column. */
+    permission: Generated<string | null>;
   };
   /** Sign-ins of connections at providers, with their tokens; encrypted. */
   sign_ins: { id: string; integration: string; record: string; updated_at: string };
@@ -108,8 +110,23 @@ export interface Tables extends AccessTables, FlowTables {
     expires_at: string;
     decided_at: string | null;
     decided_by: string | null;
+    /** The owner's, or why it is void, or waits again. */
     reason: string | null;
     execution_id: string | null;
+    /** Counts the calls in the order in which they were asked, whatever the clock says; 0 in rows from before. */
+    number: Generated<number>;
+    /** The account in whose queue it stands, from the yes until its end is known there: of one queue, one runs. */
+    queue: Generated<string | null>;
+    /** Equal for calls that were decided together; stays with one that waits again. */
+    decision: Generated<string | null>;
+    /** Id of the call whose end made it wait again. */
+    behind: Generated<string | null>;
+    /** The fingerprint that it was asked with, once a person has edited it. */
+    asked_fingerprint: Generated<string | null>;
+    /** Name of that person. */
+    edited_by: Generated<string | null>;
+    /** Bytes of its files; 0 once those that were stored with it are removed, and in rows from before. */
+    file_bytes: Generated<number>;
   };
   /** Held calls that a signed-in browser has opened, as they were then: only those can it decide about. */
   opened_approvals: { browser: string; approval_id: string; fingerprint: string; expires_at: string };

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { sha256Hex } from "../../base/hash.ts";
 import { describeRule, findRule } from "../access/rules.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection } from "../connections/connection.ts";
 import { findDefaultConnection } from "../connections/connections.ts";
-import { checkConnection } from "../executions/execute-tool.ts";
+import { checkConnection } from "../executions/choose-connection.ts";
 import { runAction } from "../executions/run-action.ts";
 import type { AppEvent, Found, Wanted, Watch } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseExactly } from "../../base/exact-number.ts";
 import { isRecord } from "../../base/json.ts";
 import { readWebhookSecret, verifyWebhook } from "../notify/standard-webhook.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
@@ -81,7 +82,7 @@ const bodySchema = z.looseObject({ type: z.string().optional(), data: z.unknown(
 function readFacts(body: Buffer): EventValues {
   let sent: unknown;
   try {
-    sent = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    sent = parseExactly(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch (cause) {
     throw refuseBare(400, "invalid_json", "The body is not valid JSON.", cause);
   }

@@ -1,9 +1,9 @@
 import type { Access } from "../access/access-view.ts";
 import type { RunParts } from "../executions/run-action.ts";
 import type { Flows } from "../flows/flows.ts";
-import type { Node } from "../flows/node.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { ServiceLog } from "../service-error.ts";
+import type { Node } from "../store/node.ts";
 import type { Store } from "../store/open-store.ts";
 
 /** Parts that triggers need. */

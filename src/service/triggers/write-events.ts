@@ -1,4 +1,4 @@
-import { createId } from "../auth/secrets.ts";
+import { createId } from "../../base/ids.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Trigger } from "./trigger.ts";
 import { type TriggerParts, toRowTime } from "./trigger-parts.ts";

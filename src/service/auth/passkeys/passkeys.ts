@@ -1,3 +1,4 @@
+import { createId } from "../../../base/ids.ts";
 import { cleanText } from "../../../base/text.ts";
 import type { ServiceKeys } from "../../secrets/service-keys.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -5,7 +6,6 @@ import type { Store } from "../../store/open-store.ts";
 import type { PasskeyRow } from "../../store/schema.ts";
 import { openSession, type SigningBrowser } from "../open-session.ts";
 import { type Person, selectPeople } from "../people.ts";
-import { createId } from "../secrets.ts";
 import {
   ALGORITHMS,
   assertionSchema,

@@ -1,3 +1,4 @@
+import { createId } from "../../../base/ids.ts";
 import { cleanText } from "../../../base/text.ts";
 import { API_KEY_HEADER, BOOTSTRAP_LIFETIME_MS } from "../../../wire/constants.ts";
 import type { KeyScopes } from "../../../wire/key-scopes.ts";
@@ -8,7 +9,7 @@ import type { Store } from "../../store/open-store.ts";
 import type { BootstrapRow } from "../../store/schema.ts";
 import type { ApiKeys } from "../api-keys.ts";
 import { type Grants, readScopes } from "../grants.ts";
-import { createDisplayCode, createId, createSecret, hashSecret } from "../secrets.ts";
+import { createDisplayCode, createSecret, hashSecret } from "../secrets.ts";
 import { addWaiting, decideWaiting, type KeyDecision, markOpened, readSessionStatus } from "./waiting-session.ts";
 
 const POLL_INTERVAL_MS = 2000;

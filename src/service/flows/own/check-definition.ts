@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { isRecord } from "../../../base/json.ts";
 import { checkStrictly } from "../../../schema/check/check-strictly.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { needsConfirmation } from "../../catalog/search-index.ts";
+import { needsConfirmation } from "../../catalog/catalog-entry.ts";
 import type { InputSchema } from "../template-input.ts";
 import { checkReferences, type DefinitionProblem } from "./check-references.ts";
 import {

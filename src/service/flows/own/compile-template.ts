@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isRecord } from "../../../base/json.ts";
 import { shortenText } from "../../../base/text.ts";
 import { checkStrictly } from "../../../schema/check/check-strictly.ts";
+import { SIDE_EFFECT_LEVELS } from "../../../wire/catalog.ts";
 import { ServiceError } from "../../service-error.ts";
 import { listNames } from "../describe-wait.ts";
 import {
@@ -79,8 +80,11 @@ export const shownCallSchema = z.object({
   arguments: z.record(z.string(), z.unknown()),
   step: z.string(),
   key: z.string(),
+  /** The level of the call, and what it does beyond its action; see `showLevels`. */
+  level: z.enum(SIDE_EFFECT_LEVELS).optional(),
+  does: z.string().optional(),
 });
-type ShownCall = z.infer<typeof shownCallSchema>;
+export type ShownCall = z.infer<typeof shownCallSchema>;
 const approvedSchema = z.looseObject({ calls: z.array(shownCallSchema) });
 
 /** The calls that a step is going to make; its references are replaced. */
@@ -119,7 +123,12 @@ function compileCall(step: CallStep): StepDefinition {
       connectionId: state.connections[step.app],
       isUnapproved: step.approval === undefined,
       calls: list(state).map(
-        ({ key, title, arguments: args }): PlannedCall => ({ key, label: `"${title}"`, arguments: args }),
+        ({ key, title, arguments: args, level }): PlannedCall => ({
+          key,
+          label: `"${title}"`,
+          arguments: args,
+          level,
+        }),
       ),
       collect: (results) => (isEach ? results : (results[0] ?? null)),
     }),

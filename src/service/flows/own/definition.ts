@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ExactNumber } from "../../../base/exact-number.ts";
 import { fieldSchema, inputSchema } from "../template-input.ts";
 
 const KEY = /^[a-z][a-z0-9_]{0,40}$/;
@@ -25,7 +26,17 @@ export const definitionSchema = z.strictObject({
 });
 
 const reference = z.string().min(1);
-const json = z.json();
+const json: z.ZodType = z.lazy(() =>
+  z.union([
+    z.instanceof(ExactNumber),
+    z.string(),
+    z.number(),
+    z.boolean(),
+    z.null(),
+    z.array(json),
+    z.record(z.string(), json),
+  ]),
+);
 
 /** The kinds of steps by the member that only they have. */
 export const STEP_SCHEMAS = {

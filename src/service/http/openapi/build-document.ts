@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { type ZodType, z } from "zod";
-import { API_KEY_HEADER } from "../../../wire/constants.ts";
+import { API_KEY_HEADER, INTERFACE_VERSION } from "../../../wire/constants.ts";
 import { bareErrorSchema } from "../../../wire/execution.ts";
 import { OAUTH_SCOPES } from "../../../wire/mcp.ts";
 import type { RouteEnv } from "../request.ts";
@@ -19,9 +19,6 @@ import { bootstrapOperations, pairingOperations } from "../routes/registration.t
 import type { ServiceParts } from "../service-parts.ts";
 import type { Operation, OperationAccess, OperationAnswer, OperationBody, OperationParameter } from "./operation.ts";
 import { shapes } from "./shapes.ts";
-
-/** Version of the interface, as the API document says. */
-const INTERFACE_VERSION = "1.0.0";
 
 /**
  * Builds the OpenAPI 3.1 document. Every schema comes from zod in one place: a zod schema that is one of `shapes`

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { shortenText } from "../../../base/text.ts";
+import { EXACT, toPlainText } from "../../../card/plain-text.ts";
 import type { ApprovalStatus } from "../../../wire/approval.ts";
-import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
 import type { ApprovalContent, HeldApproval } from "../../approvals/approval-rows.ts";
 import { isDoubtful } from "../../executions/summarise-outcome.ts";
 import type { ServiceError } from "../../service-error.ts";
@@ -37,17 +37,27 @@ const EFFECTS: Readonly<Record<HeldApproval["level"], string>> = {
   admin: "administers: can change how the app is set up",
 };
 
-/** Content of the page of one held call. */
-export interface CallCard {
+/** A held call with what a page shows of it. */
+export interface ShownCall {
   readonly approval: HeldApproval;
   readonly files: readonly SeenFile[];
   /** Name of the key or app that asked. */
   readonly caller: string;
-  readonly csrfToken: string;
   readonly now: number;
+}
+
+/** Content of the page of one held call. */
+export interface CallCard extends ShownCall {
+  readonly csrfToken: string;
   readonly notice: string | undefined;
   /** True when this person may allow the tool on this account from now on. */
   readonly mayAllow: boolean;
+  /** How many other calls of the tool on the account wait, where they are offered. */
+  readonly others: number;
+  /** True where the arguments stand in a form, to be edited. */
+  readonly isEditing: boolean;
+  /** Arguments as somebody typed them, and what is wrong with them. */
+  readonly draft: { readonly text: string; readonly problem: string } | undefined;
   /** The next request that waits; undefined when none does. */
   readonly nextHref: string | undefined;
 }
@@ -59,24 +69,32 @@ export function callCard(o: CallCard): Markup {
   if (content === undefined) {
     return html`<h1>${toolName}</h1><p class="notice bad">The call cannot be shown: the key that it was encrypted with is lost. It is not run.</p>`;
   }
-  const count = Object.keys(content.arguments).length;
   const isRefused = status === "void" || status === "declined";
   return html`<h1>${toPlainText(content.title, EXACT)}</h1>
 <div class="lead" id="state" role="status" data-live>${approvalTag(approval)}${approval.executionId === null ? "" : html` · <a href="/log/${approval.executionId}">See it in the log</a>`}${status === "pending" ? html` · <a href="#decide">Go to the decision</a>` : ""}</div>
 ${noticeLine(o.notice)}
+${othersLine(o)}
+${status === "pending" && approval.reason !== null ? html`<p class="notice warn">${approval.reason}${approval.row.behind === null ? "" : html` <a href="/inbox/${approval.row.behind}">See that call</a>`}</p>` : ""}
 ${status === "done" && approval.failure !== undefined ? html`<p class="notice bad">${describeFailure(approval.failure)}</p>` : ""}
 ${isRefused ? html`<p class="notice${status === "void" ? " bad" : ""}">${approval.reason === null ? "No reason was given." : `Reason: ${approval.reason}`}</p>` : ""}
 <section class="card" aria-labelledby="call">
 <h2 id="call">The call</h2>
-${factList(o, content)}
-<h2>${count === 0 ? "No arguments" : `Arguments: ${count}`}</h2>
-${argumentList(content)}
-${fileList(approval.id, o.files)}
-${content.askBefore.length === 0 ? "" : html`<h2>Check</h2><ul>${content.askBefore.map((line) => html`<li>${toPlainText(line)}</li>`)}</ul>`}
-<details class="more"><summary>What this tool does</summary><p class="text">${toPlainText(content.description, { keepLines: true })}</p></details>
+${wholeCall(o, content)}
 </section>
 ${status === "pending" ? decisionForms(o, content) : ""}
 <p class="pages"><a href="/inbox">Back to the inbox</a>${o.nextHref === undefined ? "" : html`<a href="${o.nextHref}">Next request</a>`}</p>`;
+}
+
+/** Everything that a call would do, as it runs. */
+export function wholeCall(o: ShownCall, content: ApprovalContent): Markup {
+  const count = Object.keys(content.arguments).length;
+  return html`${factList(o, content)}
+<h2>${count === 0 ? "No arguments" : `Arguments: ${count}`}</h2>
+${argumentList(content.arguments)}
+${fileList(o.approval.id, o.files)}
+${content.askBefore.length === 0 ? "" : html`<h2>Check</h2><ul>${content.askBefore.map((line) => html`<li>${toPlainText(line)}</li>`)}</ul>`}
+${content.asked === undefined ? "" : html`<details class="more"><summary>As it was asked, before the edit</summary>${argumentList(content.asked)}</details>`}
+<details class="more"><summary>What this tool does</summary><p class="text">${toPlainText(content.description, { keepLines: true })}</p></details>`;
 }
 
 /** Longest text of a failure, in characters; the log has all of it. */
@@ -87,23 +105,26 @@ function describeFailure(failure: ServiceError): string {
   return isDoubtful(failure) ? `${message} It is not run again: look in the app whether it is done.` : message;
 }
 
-function factList({ approval, caller, now }: CallCard, content: ApprovalContent): Markup {
-  const { toolName, connectionId, level, status, requestedAt, expiresAt, decidedAt, decidedBy } = approval;
+function factList({ approval, caller, now }: ShownCall, content: ApprovalContent): Markup {
+  const { toolName, connectionId, level, status, requestedAt, expiresAt, decidedAt, decidedBy, editedBy } = approval;
+  const does = content.does === undefined ? "" : `: ${toPlainText(content.does)}`;
+  const effect = `${EFFECTS[level]}${does}`;
   const isDangerous = level === "delete" || level === "admin";
   return html`<dl>
 <dt>Tool</dt><dd><code>${toolName}</code></dd>
 <dt>App</dt><dd>${toPlainText(content.app, EXACT)}</dd>
 <dt>Account</dt><dd>${toPlainText(content.account, EXACT)} <code>${connectionId}</code></dd>
-<dt>Effect</dt><dd>${isDangerous ? html`<strong class="bad">${EFFECTS[level]}</strong>` : EFFECTS[level]}</dd>
+<dt>Effect</dt><dd>${isDangerous ? html`<strong class="bad">${effect}</strong>` : effect}</dd>
 <dt>Asked by</dt><dd>${caller}, ${timeTag(requestedAt, now)}</dd>
 ${status === "pending" ? html`<dt>Expires</dt><dd>${timeTag(expiresAt, now)}</dd>` : ""}
 ${decidedAt === null ? "" : html`<dt>Decided</dt><dd>${exactTimeTag(decidedAt)}${decidedBy === null ? "" : `, by ${decidedBy}`}</dd>`}
+${editedBy === null ? "" : html`<dt>Edited by</dt><dd>${editedBy}</dd>`}
 ${content.policyReason === undefined ? "" : html`<dt>Why asked</dt><dd>${toPlainText(content.policyReason)}</dd>`}
 </dl>`;
 }
 
 /** Every argument under its own name, behind a line that no value can cross. */
-function argumentList({ arguments: args }: ApprovalContent): Markup {
+function argumentList(args: ApprovalContent["arguments"]): Markup {
   const entries = Object.entries(args);
   if (entries.length === 0) return html``;
   return html`<dl class="arguments">${entries.map(([name, value]) => html`<dt><code>${writeExactly(name)}</code>${sizeOf(value)}</dt><dd class="value">${exactValue(value)}</dd>`)}</dl>`;
@@ -117,7 +138,35 @@ function sizeOf(value: unknown): Markup {
   return html` <span class="muted">${value.length.toLocaleString("en-US")} characters</span>`;
 }
 
-function decisionForms({ approval, csrfToken, mayAllow }: CallCard, { account }: ApprovalContent): Markup {
+function othersLine({ others, approval: { toolName, connectionId } }: CallCard): Markup {
+  if (others === 0) return html``;
+  const address = `/inbox/together?${new URLSearchParams({ tool: toolName, account: connectionId })}`;
+  return html`<p class="notice">${others} more of this tool on this account ${others === 1 ? "waits" : "wait"} already. <a href="${address}">See ${others === 1 ? "it" : "them"}, and decide at once</a></p>`;
+}
+
+/** Longest arguments that can be edited on a page, in characters of JSON: a form has an end. */
+const MAX_EDITED = 100_000;
+
+function editForm({ approval, draft, isEditing }: CallCard, content: ApprovalContent, hidden: Markup): Markup {
+  const written = JSON.stringify(content.arguments, null, 2);
+  const text = draft?.text ?? toPlainText(written, { ...EXACT, keepLines: true });
+  if (text.length > MAX_EDITED) return html``;
+  if (!isEditing) return html`<p><a href="/inbox/${approval.id}?edit=1#arguments">Edit, and approve</a></p>`;
+  const problem =
+    draft === undefined
+      ? ""
+      : html`<p class="problem" id="arguments-problem" role="alert">Nothing was changed or approved. ${toPlainText(draft.problem)}</p>`;
+  const described = draft === undefined ? "arguments-help" : "arguments-help arguments-problem";
+  return html`<form method="post" action="/inbox/${approval.id}">${hidden}
+<div class="field"><label for="arguments">Arguments</label><p class="help" id="arguments-help">As JSON. They pass every check that a new call passes, and run as you leave them; if a check changes them, you see them again first. Files stay as they are.</p>${problem}
+<textarea id="arguments" name="arguments" rows="10" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="${described}"${draft === undefined ? "" : html` aria-invalid="true"`}>
+${text}</textarea></div>
+<button name="decision" value="edit">Approve as edited</button></form>`;
+}
+
+function decisionForms(o: CallCard, content: ApprovalContent): Markup {
+  const { approval, csrfToken, mayAllow } = o;
+  const { account } = content;
   const { id, fingerprint, toolName, level } = approval;
   const hidden = html`${csrfField(csrfToken)}<input type="hidden" name="fingerprint" value="${fingerprint}">`;
   const always = html`<details><summary>Approve, and do not ask again</summary>
@@ -130,6 +179,7 @@ function decisionForms({ approval, csrfToken, mayAllow }: CallCard, { account }:
 <form method="post" action="/inbox/${id}">${hidden}
 <button class="primary" name="decision" value="approve">Approve</button></form>
 ${mayAllow ? always : ""}
+${editForm(o, content, hidden)}
 <form method="post" action="/inbox/${id}">${hidden}
 <div class="field"><label for="reason">Reason for the agent <span class="optional">(optional)</span></label><input id="reason" name="reason" maxlength="${MAX_REASON}" autocomplete="off"></div>
 <button class="secondary" name="decision" value="decline">Decline</button></form>

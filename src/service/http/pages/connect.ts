@@ -25,10 +25,12 @@ export function addConnectPages(app: Hono<RouteEnv>, parts: ServiceParts): void 
   addForms(app, parts, { path: "/connections/:id/reconnect", find: (id) => findReconnectable(parts, id) });
   addSignInPages(app, parts);
   // Providers look up here who this service is.
-  app.get(CLIENT_METADATA_PATH, (c) => {
-    const { clientMetadata } = parts.providerSignIns;
-    return clientMetadata === undefined ? c.notFound() : sendJson(clientMetadata);
-  });
+  for (const path of [CLIENT_METADATA_PATH, "/oauth/client/:id{[0-9a-f]{16}}"]) {
+    app.get(path, (c) => {
+      const described = parts.providerSignIns.describeSelf(c.req.param("id"));
+      return described === undefined ? c.notFound() : sendJson(described);
+    });
+  }
 }
 
 function addForms(
@@ -185,10 +187,13 @@ function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     if (result.kind === "problems") return formPage(parts, target, { csrfToken, form, problems: result.problems });
     return findNext(parts, target, { ...result, by: person });
   };
-  addPage(SIGNED_IN_PATH, async (c, owner) => {
-    const shown = await end(await providerSignIns.finish(new URL(c.req.url).searchParams, owner.csrfToken), owner);
-    return typeof shown === "string" ? c.redirect(shown, 303) : shown;
-  });
+  for (const path of [SIGNED_IN_PATH, `${SIGNED_IN_PATH}/:id`]) {
+    addPage(path, async (c, owner) => {
+      const { searchParams } = new URL(c.req.url);
+      const shown = await end(await providerSignIns.finish(searchParams, owner.csrfToken, c.req.param("id")), owner);
+      return typeof shown === "string" ? c.redirect(shown, 303) : shown;
+    });
+  }
   addForm("/sign-in/client", async (_c, { owner, form }) => {
     const { csrfToken } = owner;
     const [clientId = "", secret = ""] = ["client-id", "client-secret"].map((name) => form.get(name)?.trim());

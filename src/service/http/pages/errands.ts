@@ -1,4 +1,4 @@
-import { toPlainText } from "../../../wire/plain-text.ts";
+import { toPlainText } from "../../../card/plain-text.ts";
 import type { SourceMark } from "../../added/source-store.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { describeObject } from "../../executions/describe-object.ts";

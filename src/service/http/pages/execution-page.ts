@@ -1,6 +1,8 @@
 import { html } from "hono/html";
+import { parseExactly } from "../../../base/exact-number.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import { shortenJson } from "../../executions/outcome.ts";
+import { type Permission, readPermission } from "../../executions/permission.ts";
 import type { ExecutionRow } from "../../store/schema.ts";
 import type { NamedExecution } from "./named-execution.ts";
 import type { Markup } from "./page.ts";
@@ -43,18 +45,41 @@ function factList({ execution, connection, device }: ExecutionPage): Markup {
 <dt>Asked by</dt><dd>${key === null ? device : html`<a href="/log?device=${encodeURIComponent(key)}">${device}</a>`}</dd>
 ${flow === null ? "" : html`<dt>Part of</dt><dd><a href="/flows/${flow}">a flow</a>, with <a href="/log?flow=${flow}">its other calls</a></dd>`}
 <dt>Effect</dt><dd>${execution.side_effect_level}</dd>
+${execution.status === "refused" ? "" : html`<dt>Allowed by</dt><dd>${describePermission(readPermission(execution.permission), device)}</dd>`}
 <dt>Started</dt><dd>${exactTimeTag(started_at)}</dd>
 <dt>Finished</dt><dd>${finished_at === null ? "Not yet" : html`${exactTimeTag(finished_at)}, after ${describeDuration(started_at, finished_at)}`}</dd>
 <dt>Id</dt><dd><code>${execution.id}</code></dd>
 </dl>`;
 }
 
-function decisionCard({ id, status, decidedBy, decidedAt, reason, requestedAt }: HeldApproval): Markup {
+/** Who or what let it run. */
+function describePermission(permission: Permission | undefined, device: string): Markup {
+  switch (permission?.by) {
+    case "person": {
+      const { name, approval, editedBy } = permission;
+      const edit = editedBy === undefined ? "" : `, as edited by ${editedBy}`;
+      return html`${name}, in the <a href="/inbox/${approval}">inbox</a>${edit}`;
+    }
+    case "device":
+      return html`${device}, which says that its human approved`;
+    case "flow":
+      return html`The approval of <a href="/flows/${permission.flow}">its flow</a>`;
+    case "rule":
+      return html`The rule <code>${permission.text}</code>, <code>${permission.id}</code>`;
+    case "level":
+      return html`Nobody: this action needs no approval (${permission.level})`;
+    default:
+      return html`<span class="muted">Not known</span>`;
+  }
+}
+
+function decisionCard({ id, status, decidedBy, decidedAt, editedBy, reason, requestedAt }: HeldApproval): Markup {
   return html`<section class="card" aria-labelledby="decision">
 <h2 id="decision">Decision</h2>
 <dl>
 <dt>Decision</dt><dd>${status === "declined" ? "Declined" : "Approved"}</dd>
 <dt>By</dt><dd>${decidedBy ?? "Not known"}</dd>
+${editedBy === null ? "" : html`<dt>Edited by</dt><dd>${editedBy}</dd>`}
 <dt>Asked</dt><dd>${exactTimeTag(requestedAt)}</dd>
 <dt>Decided</dt><dd>${decidedAt === null ? "Not known" : exactTimeTag(decidedAt)}</dd>
 ${reason === null ? "" : html`<dt>Reason</dt><dd>${reason}</dd>`}
@@ -70,7 +95,7 @@ const MAX_SHOWN = 20_000;
 
 /** Stored JSON as a person reads it, shortened where a page would get too long; behind it, folded, as it is. */
 function jsonView(json: string, name: string): Markup {
-  const value: unknown = JSON.parse(json);
+  const value: unknown = parseExactly(json);
   const view = dataView(shortenJson(value, json));
   const text = JSON.stringify(value, null, 2);
   const rest = text.length - MAX_SHOWN;

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
+import { describeStarter } from "../../../card/flow-starter.ts";
+import { toPlainText } from "../../../card/plain-text.ts";
 import type { Flow } from "../../../wire/flow.ts";
-import { describeStarter } from "../../../wire/flow-starter.ts";
-import { toPlainText } from "../../../wire/plain-text.ts";
 import type { Markup } from "./page.ts";
 import { describeTime, flowTag, timeTag } from "./values.ts";
 

@@ -1,15 +1,15 @@
 import { html } from "hono/html";
 import { z } from "zod";
 import { isRecord } from "../../../base/json.ts";
+import { toPlainText } from "../../../card/plain-text.ts";
 import type { FlowStep, FlowView } from "../../../wire/flow.ts";
-import { toPlainText } from "../../../wire/plain-text.ts";
 import { mayDo } from "../../auth/people.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { markShown } from "../../flows/decide-flow.ts";
 import { listNames } from "../../flows/describe-wait.ts";
 import { toAttempt } from "../../flows/flow-rows.ts";
 import type { FlowTemplate } from "../../flows/flow-template.ts";
-import { shownCallSchema } from "../../flows/own/compile-template.ts";
+import { type ShownCall, shownCallSchema } from "../../flows/own/compile-template.ts";
 import { listFields } from "../../flows/template-input.ts";
 import type { Role } from "../../store/schema.ts";
 import { MAX_REASON } from "./call-card.ts";
@@ -18,7 +18,7 @@ import { describeStart } from "./flow-list.ts";
 import { describeStepError, readStepDecision, timeline } from "./flow-steps.ts";
 import type { NamedExecution } from "./named-execution.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
-import { dataView, exactTimeTag, flowTag, nameOf, timeTag, wholeView } from "./values.ts";
+import { dataView, exactTimeTag, flowTag, nameOf, tag, timeTag, wholeView } from "./values.ts";
 
 /** Content of the page of a flow. */
 export interface FlowPage extends FlowView {
@@ -131,10 +131,16 @@ ${itemView(item, name)}</li>`;
 /** What an item is made of, without the name that stands above it. */
 function itemView(item: unknown, name: string): Markup {
   const call = shownCallSchema.safeParse(item).data;
-  if (call !== undefined) return html`<p class="muted"><code>${call.tool}</code></p>${dataView(call.arguments)}`;
+  if (call !== undefined)
+    return html`<p class="muted"><code>${call.tool}</code></p>${raisedLine(call)}${dataView(call.arguments)}`;
   return dataView(
     isRecord(item) ? Object.fromEntries(Object.entries(item).filter(([, value]) => value !== name)) : item,
   );
+}
+
+function raisedLine({ level, does }: ShownCall): Markup | "" {
+  if (level !== "delete" && level !== "admin") return "";
+  return html`<p class="problem">${tag("bad", level === "admin" ? "Administers" : "Deletes something")} ${does === undefined ? "" : `It ${toPlainText(does)}.`}</p>`;
 }
 
 /** Why it was declined; nothing where nobody declined it. */

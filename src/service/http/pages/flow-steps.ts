@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { z } from "zod";
+import { toPlainText } from "../../../card/plain-text.ts";
 import type { FlowStep } from "../../../wire/flow.ts";
-import { toPlainText } from "../../../wire/plain-text.ts";
 import { listNames } from "../../flows/describe-wait.ts";
 import type { NamedExecution } from "./named-execution.ts";
 import type { Markup } from "./page.ts";

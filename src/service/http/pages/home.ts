@@ -66,7 +66,7 @@ function findPage({ allowedHosts, baseUrl }: ServiceParts, link: string): string
   const url = URL.parse(link.trim(), baseUrl);
   if (url === null || !(allowedHosts.has(url.host) || url.origin === baseUrl)) return undefined;
   const path = url.pathname.replace(SESSION_PATH, "");
-  if (path === SIGNED_IN_PATH) return `${path}${url.search}`;
+  if (path === SIGNED_IN_PATH || path.startsWith(`${SIGNED_IN_PATH}/`)) return `${path}${url.search}`;
   return isReturnPage(path) ? path : undefined;
 }
 

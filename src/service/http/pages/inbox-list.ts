@@ -1,10 +1,11 @@
 import { html } from "hono/html";
 import { isRecord } from "../../../base/json.ts";
-import { describeStarter } from "../../../wire/flow-starter.ts";
-import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
+import { describeStarter } from "../../../card/flow-starter.ts";
+import { EXACT, toPlainText } from "../../../card/plain-text.ts";
 import type { ApprovalContent, HeldApproval } from "../../approvals/approval-rows.ts";
-import type { ListPlace } from "../../approvals/list-approvals.ts";
+import type { ListPlace, WaitingGroup } from "../../approvals/list-approvals.ts";
 import { approvalTag } from "./call-card.ts";
+import { declineChosen, ENTER_DOES_NOTHING } from "./chosen-calls.ts";
 import { waitLines } from "./flow-list.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { toAddress } from "./places.ts";
@@ -20,6 +21,8 @@ export interface CallList {
 /** Content of the inbox. */
 export interface InboxPage extends CallList {
   readonly waiting: WaitingPart;
+  /** Calls that can be seen and decided together. */
+  readonly groups: readonly (WaitingGroup & { readonly title: string })[];
   readonly decided: readonly HeldApproval[];
   readonly isFirst: boolean;
   /** Ids of the calls that this browser has opened. */
@@ -33,10 +36,11 @@ export function inboxBody(o: InboxPage): Markup {
   const { items, total, next } = o.waiting;
   return html`<h1>Inbox</h1>
 <p class="lead">Calls and flows of agents that go on only after you approve them.</p>
-${noticeLine(o.notice)}
+<div id="notice" data-live>${noticeLine(o.notice)}</div>
 <section class="card" aria-labelledby="waiting">
 <div class="title"><h2 id="waiting" data-live>${total === 0 ? "Nothing waits for you" : `Waiting for you: ${total}`}</h2><p id="news" role="status" class="muted"></p></div>
-<form method="post" action="/inbox/approve">${csrfField(o.csrfToken)}
+<div id="groups" data-live>${o.groups.map((group) => groupLine(group, o))}</div>
+<form method="post" action="/inbox/approve">${csrfField(o.csrfToken)}${ENTER_DOES_NOTHING}
 <ul class="rows requests" id="requests" data-live>${items.map((item) => waitingRow(item, o))}</ul>
 <div id="several" data-live>${severalButton(o)}</div>
 </form>
@@ -51,17 +55,24 @@ ${
   o.decided.length === 0
     ? ""
     : html`<section class="card" aria-labelledby="decided"><div class="title"><h2 id="decided">Decided</h2><a href="/inbox/decided">All decided calls</a></div>
-<ul class="rows">${o.decided.map((approval) => decidedRow(approval, o))}</ul></section>`
+<div id="decided-now" data-live><ul class="rows">${o.decided.map((approval) => decidedRow(approval, o))}</ul></div></section>`
 }`;
 }
 
 /** Several can be approved once this browser has opened each. */
 function severalButton({ waiting: { items }, opened }: InboxPage): Markup {
   const count = items.filter(({ id }) => opened.has(id)).length;
-  if (count > 0) return html`<div class="actions"><button>Approve the chosen calls</button></div>`;
+  if (count > 0) {
+    return html`<div class="actions"><button name="decision" value="approve">Approve the chosen calls</button></div>${declineChosen()}`;
+  }
   return items.some(({ call }) => call !== undefined)
     ? html`<p class="help later">A call that you have opened can be chosen here, to approve several at once.</p>`
     : html`<p class="muted">${items.length === 0 ? "This page shows new requests by itself." : ""}</p>`;
+}
+
+function groupLine({ apiKeyId, toolName, title, count }: InboxPage["groups"][number], { names }: InboxPage): Markup {
+  const address = `/inbox/together?${new URLSearchParams({ caller: apiKeyId, tool: toolName })}`;
+  return html`<p><a href="${address}">See all ${count} of “${toPlainText(title, EXACT)}”</a> <span class="muted">that ${findCaller(names, { apiKeyId })} asked for, and decide about them at once</span></p>`;
 }
 
 function waitingRow(item: WaitingItem, o: InboxPage): Markup {
@@ -121,7 +132,7 @@ ${calls.length === 0 ? html`<p class="muted">There are none.</p>` : html`<ul cla
 }
 
 /** Name of the key or app that asked. */
-export function findCaller(names: ReadonlyMap<string, string>, { apiKeyId }: HeldApproval): string {
+export function findCaller(names: ReadonlyMap<string, string>, { apiKeyId }: Pick<HeldApproval, "apiKeyId">): string {
   return names.get(apiKeyId) ?? "a device or app without access";
 }
 

@@ -10,7 +10,7 @@ import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { nameApp } from "./app-names.ts";
 import { executionBody } from "./execution-page.ts";
-import { nameCallers } from "./inbox.ts";
+import { nameCallers } from "./name-callers.ts";
 import { logRow, type NamedExecution, nameExecutions } from "./named-execution.ts";
 import type { Markup } from "./page.ts";
 import { EXECUTION_STATUS_NAMES } from "./values.ts";

@@ -1,8 +1,9 @@
 import { html } from "hono/html";
 import type { ActivityItem } from "../../executions/activity.ts";
+import { readPermission } from "../../executions/permission.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { nameApp } from "./app-names.ts";
-import { nameCallers } from "./inbox.ts";
+import { nameCallers } from "./name-callers.ts";
 import type { Markup } from "./page.ts";
 import { executionTag, timeTag } from "./values.ts";
 
@@ -19,9 +20,10 @@ export interface NamedExecution {
 
 /** One line of the log. */
 export function logRow({ execution, title, app, connection, device }: NamedExecution, now: number): Markup {
-  const { id, object, flow_id: flow, started_at, status } = execution;
+  const { id, object, flow_id: flow, started_at, status, permission } = execution;
+  const isByRule = readPermission(permission)?.by === "rule";
   const place = connection === undefined ? app : `${app}, ${connection}`;
-  return html`<li><div><strong><a href="/log/${id}">${title}</a></strong>${object === undefined ? "" : html`<span class="object">${object}</span>`}<span class="muted">${place} · ${device}${flow === null ? "" : html` · <a href="/flows/${flow}">its flow</a>`} · ${timeTag(started_at, now)}</span></div>
+  return html`<li><div><strong><a href="/log/${id}">${title}</a></strong>${object === undefined ? "" : html`<span class="object">${object}</span>`}<span class="muted">${place} · ${device}${flow === null ? "" : html` · <a href="/flows/${flow}">its flow</a>`}${isByRule ? " · allowed by a rule" : ""} · ${timeTag(started_at, now)}</span></div>
 ${executionTag(status)}</li>`;
 }
 

@@ -208,7 +208,7 @@ export function approvalsChoice(chosen: ApprovalMode): Markup {
     html`<div class="choice"><input type="radio" id="approvals-${mode}" name="approvals" value="${mode}"${mode === chosen ? html` checked` : ""}><label for="approvals-${mode}">${text} <span class="help">${help}</span></label></div>`;
   return html`<fieldset><legend>Calls that change something</legend>
 ${option("owner", "I approve each call in the inbox.", "Choose this for an app whose model could confirm by itself.")}
-${option("device", "It asks a person itself.", "A call that says so runs at once.")}
+${option("device", "It asks a person itself.", "A call that says so runs at once. At /api/mcp nothing that a model says counts: a form of the app is answered there, or the call waits in the inbox.")}
 </fieldset>`;
 }
 

@@ -15,13 +15,13 @@ export function stepBody(o: {
   const actions = (button: Markup) => html`<div class="actions">${button}<a href="/connections">Cancel</a></div>`;
   if (step.kind === "done") return messageBody({ heading, text: "Signed in." });
   if (step.kind === "page") {
-    const text = `The page of ${step.url.host} asks you whether this service may act for you. It leads back here when you are done.`;
+    const text = `The page of ${step.url.host} asks you whether this service may act for you. It leads back here when you are done.${sayTarget(step.sentTo)}`;
     const link = html`<a class="button primary" href="${step.url.href}" rel="noreferrer">Continue at ${step.url.host}</a>`;
     return messageBody({ heading, text, next: actions(link) });
   }
   const known = html`${csrfField(o.csrfToken)}<input type="hidden" name="state" value="${step.state}">`;
   if (step.kind === "device") {
-    const text = `Open ${step.url.host} on any device, type this code there, and come back.`;
+    const text = `Open ${step.url.host} on any device, type this code there, and come back.${sayTarget(step.sentTo)}`;
     const form = html`<div class="code"><p>Your code</p><strong>${step.userCode}</strong></div><form method="post" action="/sign-in/code">${known}<p><a class="button" href="${step.url.href}" rel="noreferrer" target="_blank">Open ${step.url.host}</a></p>${actions(html`<button class="primary">I have typed it</button>`)}</form>`;
     return messageBody({ heading, text, next: form });
   }
@@ -35,6 +35,13 @@ ${providerSteps(steps)}
 <div class="field"><label for="client-secret">Client secret${step.leadsBack ? html` <span class="optional">(optional)</span>` : ""}</label><input id="client-secret" name="client-secret" type="password" autocomplete="off"></div>
 ${actions(html`<button class="primary">Go on</button>`)}</form>`;
   return messageBody({ heading, text, next: form });
+}
+
+/** A server may name the provider of somebody else. */
+function sayTarget(host: string | undefined): string {
+  return host === undefined
+    ? ""
+    : ` What you allow there is then sent to ${host}: go on only if that host may act for you.`;
 }
 
 /** What to click at the provider, where that is known. */

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
+import { parseExactly } from "../../../base/exact-number.ts";
 import { type IntegrationSource, isStopped } from "../../added/source.ts";
 import {
   compareContents,
@@ -177,7 +178,7 @@ function newAction({ id, title, description, inputSchema }: StoredAction, level:
 function version(json: string | undefined): Markup {
   if (json === undefined) return html`<span class="muted">nothing</span>`;
   // Texts in their quotes: "5" is not 5, and a space at the end is one.
-  return html`<span class="text">${showHidden(JSON.stringify(JSON.parse(json), null, 2))}</span>`;
+  return html`<span class="text">${showHidden(JSON.stringify(parseExactly(json), null, 2))}</span>`;
 }
 
 /** Characters that show nothing or turn the text around, as `\uXXXX`: a change must not hide in them. Line breaks stay. */

@@ -10,18 +10,20 @@ import {
   type RuleContent,
   ruleContentSchema,
 } from "../../access/rules.ts";
-import type { CatalogEntry } from "../../catalog/search-index.ts";
+import type { CatalogEntry } from "../../catalog/catalog-entry.ts";
 import { findDefaultConnection } from "../../connections/connections.ts";
+import { MAX_RULE_USES, type RuleUse } from "../../executions/activity.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
-import { nameCallers } from "./inbox.ts";
+import { nameCallers } from "./name-callers.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { tag, timeTag } from "./values.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
-  added: "The rule was added. It counts from the next call on.",
+  added:
+    "The rule was added. It counts from the next call on. Of the calls that wait already, those that it blocks were declined; those that it allows stay in the inbox, where you can approve them together.",
   removed: "The rule was removed. It counts from the next call on.",
 };
 
@@ -36,6 +38,7 @@ export function addRulePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
       rules,
       unmatched: new Set(rules.filter((rule) => !entries.some((entry) => isAbout(rule, entry))).map(({ id }) => id)),
       apps: parts.catalog.integrations.map(({ slug }) => slug),
+      uses: await findUses(parts, o.accountId, rules),
       accounts: await nameAccounts(parts),
       callers: await nameCallers(parts, o.accountId, await parts.keys.list(o.accountId)),
       now: parts.now(),
@@ -52,6 +55,7 @@ export function addRulePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     if (read.success) {
       const { id } = await parts.rules.add(read.data, owner.person.name);
       audit({ event: "rule.added", did: "added the rule", name: describeRule(read.data), id });
+      await parts.approvals.applyRules();
       return "/rules?notice=added";
     }
     const [issue] = read.error.issues;
@@ -103,6 +107,8 @@ interface RulesPage {
   readonly rules: readonly Rule[];
   /** Ids of the rules that no tool fits now. */
   readonly unmatched: ReadonlySet<string>;
+  /** What they let run, by their ids. */
+  readonly uses: ReadonlyMap<string, RuleUse>;
   /** Slugs, to choose a pattern from. */
   readonly apps: readonly string[];
   /** Names of connections and of keys and OAuth clients, by id. */
@@ -142,10 +148,25 @@ ${
 function ruleRow(rule: Rule, o: RulesPage): Markup {
   const { id, effect, tool, madeBy, madeAt, note } = rule;
   const name = EFFECTS.find(([one]) => one === effect)?.[1] ?? effect;
-  return html`<li><div><strong>${name} <code>${tool}</code></strong><span class="muted">${conditionsOf(rule, o)}${note === undefined ? "" : html`“${note}” · `}${madeBy}, ${timeTag(madeAt, o.now)}</span>${o.unmatched.has(id) ? html`<br>${tag("warn", "No tool matches now")}` : ""}</div>
+  return html`<li><div><strong>${name} <code>${tool}</code></strong><span class="muted">${conditionsOf(rule, o)}${note === undefined ? "" : html`“${note}” · `}${madeBy}, ${timeTag(madeAt, o.now)}${usesOf(o.uses.get(id), o.now)}</span>${o.unmatched.has(id) ? html`<br>${tag("warn", "No tool matches now")}` : ""}</div>
 <details><summary aria-label="Remove ${effect} ${tool}">Remove</summary>
 <form method="post" action="/rules/${id}/remove">${csrfField(o.csrfToken)}<button class="danger">Remove<span class="hidden"> ${effect} ${tool}</span></button></form>
 </details></li>`;
+}
+
+/** Of the rules that allow, by their ids. */
+async function findUses({ activity }: ServiceParts, accountId: string, rules: readonly Rule[]) {
+  const uses = new Map<string, RuleUse>();
+  for (const rule of rules) if (rule.effect === "allow") uses.set(rule.id, await activity.findRuleUse(accountId, rule));
+  return uses;
+}
+
+function usesOf(use: RuleUse | undefined, now: number): Markup | "" {
+  if (use === undefined) return "";
+  const { count, last } = use;
+  if (last === undefined) return html` · has let no call of the log run`;
+  const times = count === MAX_RULE_USES ? "1,000 calls or more" : count === 1 ? "1 call" : `${count} calls`;
+  return html` · let ${times} run, last ${timeTag(last, now)}`;
 }
 
 function conditionsOf({ level, account, key }: Rule, { accounts, callers }: RulesPage): string {

@@ -8,6 +8,7 @@ const COLOURS = `
 
 const FRAME = `
 *{box-sizing:border-box}
+[hidden]{display:none!important}
 body{margin:0;overflow-wrap:break-word;background:var(--bg);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;-webkit-text-size-adjust:100%}
 header,main,footer{max-width:40rem;margin:0 auto;padding:0 1.25rem}
 .wide header,.wide main,.wide footer{max-width:60rem}
@@ -78,7 +79,7 @@ const BLOCKS = `
 .notice>:last-child{margin-bottom:0}
 .rows{list-style:none;padding:0;margin:0}
 .rows>li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;align-items:center;padding:.875rem 0;border-top:1px solid var(--line);margin:0}
-.rows+h2,.rows+form,form+form,form+details+form{margin-top:1.5rem}
+.rows+h2,.rows+form,form+form,form+details~form,form+p+form{margin-top:1.5rem}
 form+details{margin-top:.5rem}
 .rows>li:first-child{border-top:0;padding-top:0}
 .rows>li:last-child{padding-bottom:0}

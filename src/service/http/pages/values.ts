@@ -1,8 +1,9 @@
 import { html } from "hono/html";
+import { isRecord } from "../../../base/json.ts";
 import { cutText, exactTime, readableTime } from "../../../base/text.ts";
+import { EXACT, toPlainText } from "../../../card/plain-text.ts";
 import type { ConnectionState } from "../../../wire/catalog.ts";
 import type { FlowStep } from "../../../wire/flow.ts";
-import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
 import type { ExecutionRow } from "../../store/schema.ts";
 import type { Markup } from "./page.ts";
 
@@ -121,7 +122,7 @@ export function dataView(value: unknown, depth = 0): Markup {
     const rest = items.length - MAX_ENTRIES;
     return html`<ol class="data">${items.slice(0, MAX_ENTRIES)}</ol>${rest > 0 ? html`<details><summary>${rest} more</summary><ol class="data" start="${MAX_ENTRIES + 1}">${items.slice(MAX_ENTRIES)}</ol></details>` : ""}`;
   }
-  if (typeof value === "object" && value !== null) {
+  if (isRecord(value)) {
     if (depth >= MAX_DEPTH) return textView(JSON.stringify(value));
     if (Object.keys(value).length === 0) return html`<span class="muted">nothing</span>`;
     return html`<dl>${Object.entries(value).map(([name, part]) => html`<dt>${toPlainText(nameOf(name), EXACT)}</dt><dd>${dataView(part, depth + 1)}</dd>`)}</dl>`;

@@ -105,9 +105,10 @@ async function requireOwn(
 
 function describe(
   { approvals }: ServiceParts,
-  { id, status, requestedAt, expiresAt, decidedAt, reason }: HeldApproval,
+  { id, status, requestedAt, expiresAt, decidedAt, reason, editedBy, content }: HeldApproval,
 ) {
-  return { id, status, url: approvals.urlOf(id), requestedAt, expiresAt, decidedAt, reason };
+  const edited = editedBy === null || content === undefined ? {} : { editedArguments: content.arguments };
+  return { id, status, url: approvals.urlOf(id), requestedAt, expiresAt, decidedAt, reason, ...edited };
 }
 
 /** `result` is the body that the execute endpoint would have answered with. */

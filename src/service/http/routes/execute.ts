@@ -3,7 +3,7 @@ import { z } from "zod";
 import { HOLD_KEY } from "../../../wire/approval.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
 import { toolExecuteRequestSchema } from "../../../wire/execution.ts";
-import type { CatalogEntry } from "../../catalog/search-index.ts";
+import type { CatalogEntry } from "../../catalog/catalog-entry.ts";
 import { blockedOutcome } from "../../executions/outcome.ts";
 import { readIdempotencyKey, readToolRequest } from "../../executions/read-requests.ts";
 import { createFileAccess } from "../../executions/resolve-files.ts";

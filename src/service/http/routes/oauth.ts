@@ -7,6 +7,7 @@ import { MCP_PATH, OAUTH_SCOPES } from "../../../wire/mcp.ts";
 import { toSubject } from "../../auth/grants.ts";
 import { OAUTH_PATHS } from "../../oauth/create-provider.ts";
 import type { ApprovalMode } from "../../store/schema.ts";
+import { limitNewcomers } from "../newcomer-limit.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
 import { listConnectedApps } from "../pages/app-names.ts";
@@ -59,7 +60,8 @@ export function addOAuthRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   };
   const { authorizationServer, openidConfiguration, jwks, authorize, token, register, revoke } = OAUTH_PATHS;
   app.on("GET", [authorizationServer, openidConfiguration, jwks, authorize, `${authorize}/:uid`], answer);
-  app.on("POST", [token, register, revoke], answer);
+  app.on("POST", [token, revoke], answer);
+  app.post(register, limitNewcomers("client", parts), answer);
   addApprovalPage(app, parts);
 }
 

@@ -6,7 +6,8 @@ import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../wire
 import { readKeyScopes } from "../../access/key-scopes.ts";
 import { refuseBare, ServiceError } from "../../service-error.ts";
 import { readCallerAddress } from "../caller-address.ts";
-import { bare, type Operation, segment } from "../openapi/operation.ts";
+import { limitNewcomers } from "../newcomer-limit.ts";
+import { bare, type Operation, RETRY_AFTER, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { renderBare } from "../render-outcome.ts";
 import { KEYLESS_BODY, type RouteEnv, readJsonObject } from "../request.ts";
@@ -16,6 +17,7 @@ import { sendJson } from "../whole-answer.ts";
 const REGISTRATION = { tag: "Registration", access: "anybody" } as const;
 const TOKEN = segment("token", "The sessionToken of pair start.");
 const TOO_LARGE = bare("The body is larger than 16 kB");
+const TOO_MANY = { ...bare("More than 20 a second from this address, after the first 1,000"), headers: RETRY_AFTER };
 
 /** OpenAPI description of these endpoints. */
 export const pairingOperations: readonly Operation[] = [
@@ -28,6 +30,7 @@ export const pairingOperations: readonly Operation[] = [
     answers: {
       200: { description: "What the human opens, and what the device keeps", body: shapes.PairStarted },
       413: TOO_LARGE,
+      429: TOO_MANY,
     },
   },
   {
@@ -71,7 +74,7 @@ export const pairingOperations: readonly Operation[] = [
 /** "Registration: pairing flow". None of these routes needs a key; approval happens on a page. */
 export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addIdentityRoute(app, parts);
-  app.post("/api/plugin/pair/start", async (c) => {
+  app.post("/api/plugin/pair/start", limitNewcomers("session", parts), async (c) => {
     const body = await readJsonObject(c.env, KEYLESS_BODY);
     return sendJson(await parts.pairing.start(body, readAskedScopes(body)));
   });
@@ -121,7 +124,8 @@ export const bootstrapOperations: readonly Operation[] = [
     request: { required: false, content: { "application/json": z.looseObject({}) } },
     answers: {
       200: { description: "What the human opens, and where to poll", body: shapes.BootstrapStarted },
-      413: bare("The body is larger than 16 kB"),
+      413: TOO_LARGE,
+      429: TOO_MANY,
     },
   },
   {
@@ -136,7 +140,7 @@ export const bootstrapOperations: readonly Operation[] = [
 
 /** "Registration: installer bootstrap flow". Neither route needs a key; approval happens on a page. */
 export function addBootstrapRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  app.post("/api/installer/bootstrap-sessions", async (c) => {
+  app.post("/api/installer/bootstrap-sessions", limitNewcomers("session", parts), async (c) => {
     const body = await readJsonObject(c.env, KEYLESS_BODY);
     const asked = { address: readCallerAddress(c.env.incoming, parts.trustedProxies), scopes: readAskedScopes(body) };
     return sendJson(await parts.bootstrap.start(body, asked));

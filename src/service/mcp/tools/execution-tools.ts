@@ -1,11 +1,13 @@
 import { isRecord } from "../../../base/json.ts";
+import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../../card/card-layout.ts";
+import { drawArguments, drawPart, drawProse, drawText } from "../../../card/card-text.ts";
 import { MAX_APPROVAL_WAIT_SECONDS } from "../../../wire/approval.ts";
-import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../../wire/card-layout.ts";
-import { drawArguments, drawPart, drawProse, drawText } from "../../../wire/card-text.ts";
+import { type SideEffectLevel, sideEffectLevelSchema } from "../../../wire/catalog.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
+import { type FormVerdict, readFormAnswer } from "../../../wire/form-answer.ts";
 import type { AccessView } from "../../access/access-view.ts";
+import { type CatalogEntry, levelOf } from "../../catalog/catalog-entry.ts";
 import { explainPolicy } from "../../catalog/describe-catalog.ts";
-import type { CatalogEntry } from "../../catalog/search-index.ts";
 import { findDefaultConnection } from "../../connections/connections.ts";
 import { hashInput } from "../../executions/idempotency-keys.ts";
 import type { StoredExecution } from "../../executions/outcome.ts";
@@ -23,7 +25,7 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
     {
       name: "svc.execute",
       description:
-        "Runs one action of a connected app. Read its input schema with svc.get_action first. What changes something runs only after a human approved it: then send the same call with confirm true.",
+        "Runs one action of a connected app. Read its input schema with svc.get_action first. What changes something runs only after a human approved it, in a form or in the owner's inbox.",
       inputSchema: EXECUTE_INPUT,
       annotations: {
         title: "Run an action",
@@ -69,7 +71,7 @@ const EXECUTE_INPUT = objectSchema(
     input: { type: "object", description: "Arguments of the action, as its input schema says." },
     confirm: {
       type: "boolean",
-      description: "True only when a human approved exactly this call. Reading needs no approval.",
+      description: "True for a change that the human wants. They are asked all the same.",
     },
     idempotency_key: textSchema(
       "With the same text, a repeated call returns the first result and does not run again.",
@@ -84,23 +86,32 @@ async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall):
   const resumed = await resumeHeld(parts, call);
   if (resumed !== undefined) return render(resumed);
   const subject = await describeSubject(await parts.access.view(principal), args);
-  const answer = readApproval(call, subject?.shown);
+  const answer = readApproval(call, subject?.shown, parts.now());
   if (answer === "approved") {
     // An approval counts once: a repeated call gets the result of the first.
     const idempotencyKey = args.idempotencyKey ?? `mcp-approval-${call.state?.id}`;
     const connectionId = subject?.connection?.id;
-    const approved = { ...args, connectionId, confirm: true, idempotencyKey, principal, clientGone };
-    return render(await parts.canonical.execute(approved));
+    const approved = { ...args, connectionId, confirm: true, confirmedLevel: readLevel(call), idempotencyKey };
+    const outcome = await parts.canonical.execute({ ...approved, principal, clientGone });
+    return render(outcome);
   }
-  const confirm = args.confirm && answer === undefined;
-  const outcome = await parts.canonical.execute({ ...args, confirm, principal, clientGone });
+  // A model writes the arguments: a call that no person is asked about here waits for the owner, whatever it confirms.
+  const isAskedHere = answer === "declined" || (answer !== "nobody" && call.canAsk("form"));
+  const unapproved = { ...args, confirm: false, isHeld: !isAskedHere, principal, clientGone };
+  const outcome = await parts.canonical.execute(unapproved);
   if (outcome.error?.code !== "confirmation_required") return render(outcome);
-  if (answer === "declined") return render(decline(outcome));
   if (findHeldId(outcome) !== undefined) return offerOwnerPage(parts, call, outcome) ?? render(outcome);
-  if (subject === undefined || !call.canAsk("form")) return render(outcome);
+  if (answer === "declined") return render(decline(outcome));
+  if (subject === undefined) return render(outcome);
   const { entry, connection, shown } = subject;
-  const question = askApproval({ entry: outcome.entry ?? entry, input: args.input, account: connection?.label });
-  return call.ask(question, { asked: APPROVAL, shown });
+  const asked = outcome.entry ?? entry;
+  const question = askApproval({ entry: asked, input: args.input, account: connection?.label });
+  return call.ask(question, { asked: APPROVAL, shown, level: levelOf(asked), at: parts.now() });
+}
+
+/** The level that whoever answered the question was shown; one that does not say it covers only reads. */
+function readLevel({ state }: McpCall): SideEffectLevel {
+  return sideEffectLevelSchema.safeParse(isRecord(state?.data) ? state.data.level : undefined).data ?? "read";
 }
 
 /** The current subject of a call; `shown` differs once the account, its label or the level of the action does. */
@@ -134,8 +145,6 @@ function renderSummary(outcome: StoredExecution, isError: boolean): McpResult {
 export const APPROVAL = "approval";
 /** Clients show forms in narrow windows; some render Markdown in them. */
 const COLUMNS = 64;
-const ROWS = 80;
-const SEE_ALL = "Your client shows the whole call: look there, or decline.";
 
 interface AskedCall {
   readonly entry: CatalogEntry;
@@ -146,12 +155,8 @@ interface AskedCall {
 
 /** The question to the human: the call with its final input. */
 export function askApproval(call: AskedCall): Readonly<Record<string, InputRequest>> {
-  const drawn = layOutFacts(describeCall(call), { columns: COLUMNS, rows: ROWS });
-  const question = layOutFacts([fact("Approve?", nameCall(call))], {
-    columns: COLUMNS,
-    rows: Number.POSITIVE_INFINITY,
-  });
-  const lines = [...fence([...drawn.rows, ...question.rows]), ...(drawn.isWhole ? [] : [SEE_ALL])];
+  const facts = [...describeCall(call), fact("Approve?", nameCall(call))];
+  const lines = fence(layOutFacts(facts, { columns: COLUMNS, rows: Number.POSITIVE_INFINITY }).rows);
   const approve = {
     type: "boolean",
     title: "Approve",
@@ -174,7 +179,10 @@ function describeCall({ entry, input, account }: AskedCall): CardFact[] {
     fact("Tool", drawText(entry.toolName, IN_FENCE)),
     fact("App", drawText(integration.name, IN_FENCE)),
     ...(account === undefined ? [] : [fact("Account", drawText(account, IN_FENCE))]),
-    fact("Effect", action.level),
+    fact(
+      "Effect",
+      drawText(entry.raised === undefined ? action.level : `${entry.raised.level}: ${entry.raised.says}`, IN_FENCE),
+    ),
     Object.keys(input).length === 0
       ? fact("Arguments", "none")
       : { label: "Arguments", values: drawArguments(Object.entries(input), IN_FENCE) },
@@ -189,7 +197,7 @@ function fact(label: string, line: string): CardFact {
 
 /** Tool, effect and account, to stand beside the question. */
 function nameCall({ entry, account }: AskedCall): string {
-  const parts = [entry.toolName, entry.action.level, account ?? entry.integration.name];
+  const parts = [entry.toolName, levelOf(entry), account ?? entry.integration.name];
   return parts.map((part) => drawPart(part, IN_FENCE)).join(", ");
 }
 
@@ -197,11 +205,10 @@ function nameCall({ entry, account }: AskedCall): string {
  * The decision of the human; undefined when this call was not asked about or not answered. A yes counts only while `shown`, the
  * digest of the subject of the call, is the same as when the question was asked.
  */
-function readApproval(call: McpCall, shown: string | undefined): "approved" | "declined" | undefined {
+function readApproval(call: McpCall, shown: string | undefined, now: number): FormVerdict | undefined {
   const asked = isRecord(call.state?.data) && call.state.data.asked === APPROVAL ? call.state.data : undefined;
   const answer = call.answers[APPROVAL];
   if (asked === undefined || !isRecord(answer)) return undefined;
-  const { action, content } = answer;
-  if (action !== "accept" || !isRecord(content) || content.approve !== true) return "declined";
-  return asked.shown === shown ? "approved" : undefined;
+  const verdict = readFormAnswer(answer, now - Number(asked.at));
+  return verdict === "approved" && asked.shown !== shown ? undefined : verdict;
 }

@@ -1,6 +1,6 @@
-import { createId } from "../auth/secrets.ts";
+import { createId } from "../../base/ids.ts";
 import type { ServiceLog } from "../service-error.ts";
-import type { Store } from "../store/open-store.ts";
+import type { Store } from "./open-store.ts";
 
 /** This process among those that share a store. */
 export type Node = Awaited<ReturnType<typeof openNode>>;
