@@ -4,6 +4,13 @@
 // Without a listener Node answers this signal with a debugger, through which any process of the user could run code here.
 process.on("SIGUSR1", () => {});
 
+// Node 22 calls SQLite experimental with each command, and nobody can do anything about it.
+const { emitWarning } = process;
+process.emitWarning = (warning: string | Error, ...more: unknown[]) => {
+  if (!String(warning).startsWith("SQLite is an experimental feature"))
+    Reflect.apply(emitWarning, process, [warning, ...more]);
+};
+
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < 22 || (major === 22 && minor < 19)) {

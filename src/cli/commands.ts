@@ -63,6 +63,7 @@ function addAccessCommands(program: Command, run: Run): void {
     .option("--print", "only show what would be written, a key masked")
     .action(run(async () => (await import("./commands/install.ts")).install));
   add(program, "mcp", "serve the tools to an agent client (MCP over stdin and stdout), which starts this itself")
+    .addOption(new Option("--client <name>", "use the key of this installed client").choices(MCP_CLIENT_NAMES))
     .option("--tools <names...>", "list these tools under their own names from the start")
     .option(
       "--max-tool-tokens <n>",
@@ -120,7 +121,7 @@ function addToolCommands(program: Command, run: Run): void {
   const upload = new Option("--upload <way>", "how file bytes travel: in the request, or uploaded first");
   add(program, "call", "call a tool; writes are shown to you for approval first")
     .argument("<tool>", "full tool name")
-    .option("--args <json>", "arguments as a JSON object", "{}")
+    .option("--args <json>", "arguments as a JSON object, @FILE, or - for standard input", "{}")
     .option("--file <field=path...>", "attach a local file to an argument")
     .option("--connection <id>", "use this connection")
     .option("--wait", "wait while an app is being connected (default at a terminal)")

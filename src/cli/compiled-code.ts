@@ -9,8 +9,8 @@ import { findPlaces } from "./context.ts";
 export function keepCompiledCode(env: NodeJS.ProcessEnv): void {
   // Node keeps it there already.
   if (env.NODE_COMPILE_CACHE) return;
-  const folder = join(findPlaces(env).cache, "compiled-code");
   try {
+    const folder = join(findPlaces(env).cache, "compiled-code");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { uid, mode } = statSync(folder);
     if (process.getuid !== undefined && (uid !== process.getuid() || (mode & 0o022) !== 0)) return;

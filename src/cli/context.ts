@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, win32 } from "node:path";
+import { SvcError } from "../errors.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Folders, environment, streams and abort signal of a command. */
@@ -37,9 +38,9 @@ export interface Places {
 }
 
 /** Folders under `SVC_HOME` when set, else under the XDG base directories. */
-export function findPlaces(env: NodeJS.ProcessEnv): Places {
+export function findPlaces(env: NodeJS.ProcessEnv, find: () => string = homedir): Places {
   if (env.SVC_HOME) return placesUnder(env.SVC_HOME);
-  const home = homedir();
+  const home = findHome(find);
   const base = (name: string, fallback: string) => join(env[name] || join(home, fallback), "svc");
   const data = base("XDG_DATA_HOME", ".local/share");
   return {
@@ -51,6 +52,16 @@ export function findPlaces(env: NodeJS.ProcessEnv): Places {
   };
 }
 
+/** @throws SvcError `invalid_config` for a user without a home folder, as of a container */
+function findHome(find: () => string): string {
+  try {
+    return find();
+  } catch (cause) {
+    const hint = "Set HOME, or SVC_HOME to a folder that svc may write to.";
+    throw new SvcError("invalid_config", "This user has no home folder.", { field: "HOME", hint, cause });
+  }
+}
+
 /** All folders below one, for `SVC_HOME` and the demo. */
 export function placesUnder(home: string): Places {
   return {
@@ -60,4 +71,15 @@ export function placesUnder(home: string): Places {
     state: join(home, "state"),
     cache: join(home, "cache"),
   };
+}
+
+/**
+ * Who may read a file that svc makes, as words: its owner alone. Windows knows no modes: a file has the rights of the folders
+ * above it, and those outside of the profile often are everybody's.
+ */
+export function sayReaders(path: string, platform: NodeJS.Platform = process.platform, home = homedir): string {
+  if (platform !== "win32") return "readable by you alone";
+  const way = win32.relative(home(), path);
+  const isInProfile = !way.startsWith("..") && !win32.isAbsolute(way);
+  return isInProfile ? "readable by you alone" : "outside of your profile: other users of this machine may read it";
 }

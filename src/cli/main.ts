@@ -7,6 +7,13 @@ import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
 import { describeError, describeUsageError } from "./json-errors.ts";
 import { createTerminal, formatError, type Terminal } from "./terminal.ts";
 
+/** Ctrl-C and the end of a service; of Windows also a closed window. */
+const SIGNALS = [
+  "SIGINT",
+  "SIGTERM",
+  ...(process.platform === "win32" ? (["SIGBREAK", "SIGHUP"] as const) : []),
+] as const;
+
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
   const stop = new AbortController();
@@ -14,7 +21,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (stop.signal.aborted) process.exit(EXIT.interrupted);
     stop.abort(new DOMException("Interrupted.", "AbortError"));
   };
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  for (const signal of SIGNALS) process.on(signal, interrupt);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
   let exitCode: number = EXIT.ok;
   const isJson = asksForJson(argv);
@@ -28,7 +35,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     if (isJson && exitCode !== EXIT.ok) process.stdout.write(`${describeUsageError(error)}\n`);
   } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    for (const signal of SIGNALS) process.off(signal, interrupt);
   }
   return exitCode;
 }
@@ -71,15 +78,18 @@ async function buildProgram(
     async (...args: unknown[]) => {
       const { stdout, stderr, env } = process;
       const terminal = createTerminal({ stdout, stderr, env, json: isJson });
-      const context: CliContext = {
-        places: findPlaces(env),
-        env,
-        terminal,
-        input: process.stdin,
-        output: terminal.json ? process.stderr : process.stdout,
-        signal,
+      const body = async () => {
+        const context: CliContext = {
+          places: findPlaces(env),
+          env,
+          terminal,
+          input: process.stdin,
+          output: terminal.json ? process.stderr : process.stdout,
+          signal,
+        };
+        return (await load())(context, ...(args.slice(0, -1) as Args));
       };
-      finish(await runSafely(terminal, signal, async () => (await load())(context, ...(args.slice(0, -1) as Args))));
+      finish(await runSafely(terminal, signal, body));
     };
 
   addCommands(program, run);
@@ -88,10 +98,6 @@ async function buildProgram(
     .description("print a completion script: add it to your shell's start file")
     .argument("<shell>", "bash, zsh or fish")
     .action((shell: string) => finish(printCompletion(program, shell)));
-  program
-    .command("version")
-    .description("print the version")
-    .action(() => void process.stdout.write(`${version}\n`));
   addExamples(program);
   addHelpCommand(program);
   nameHelpAfterErrors(program, "svc");

@@ -1,9 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { access, chmod, constants, copyFile, mkdir, readFile, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { errorCode, hasCode, replaceFile } from "../base/disk.ts";
+import { replaceFile } from "../base/disk.ts";
+import { errorCode, hasCode } from "../base/error-code.ts";
 import { SvcError } from "../errors.ts";
 import type { InstallConfig } from "../pairing/bootstrap.ts";
 import { findServer, type ServersPlace } from "./mcp-client-config.ts";
@@ -15,6 +16,8 @@ export interface McpClient extends ServersPlace {
   readonly title: string;
   /** A path that exists if the client is installed. */
   readonly trace: string;
+  /** The same file of further installations. */
+  readonly otherFiles?: readonly string[];
   /** The entry for the service's own endpoint. */
   describe(config: InstallConfig): Record<string, unknown>;
 }
@@ -34,7 +37,7 @@ const JSON_FILE = {
 
 /** The clients with their files on this machine. */
 export function listMcpClients({ platform, env }: Machine): readonly McpClient[] {
-  const home = homedir();
+  const home = homeOf({ platform, env });
   const appFolder = (name: string) => join(findAppData(platform, env, home), name);
   const claudeCode = join(env.CLAUDE_CONFIG_DIR || home, ".claude.json");
   const codex = env.CODEX_HOME || join(home, ".codex");
@@ -52,8 +55,7 @@ export function listMcpClients({ platform, env }: Machine): readonly McpClient[]
       ...JSON_FILE,
       name: "claude-desktop",
       title: "Claude Desktop",
-      trace: appFolder("Claude"),
-      file: join(appFolder("Claude"), "claude_desktop_config.json"),
+      ...findClaudeDesktop(appFolder("Claude"), { platform, env }),
       describe: describeBridge,
     },
     {
@@ -106,6 +108,28 @@ export function listMcpClients({ platform, env }: Machine): readonly McpClient[]
       serversKey: "context_servers",
     },
   ];
+}
+
+function homeOf({ platform, env }: Machine): string {
+  return (platform === "win32" ? env.USERPROFILE : undefined) || homedir();
+}
+
+/** Installed from a package of Windows, Claude Desktop has a copy of its folder there, and reads that one alone. */
+function findClaudeDesktop(usual: string, { platform, env }: Machine) {
+  const packages = join(env.LOCALAPPDATA || join(homeOf({ platform, env }), "AppData", "Local"), "Packages");
+  const names = platform === "win32" && existsSync(packages) ? readdirSync(packages).sort() : [];
+  const packaged = names
+    .filter((name) => name.startsWith("Claude_"))
+    .map((name) => join(packages, name, "LocalCache", "Roaming", "Claude"))
+    .filter((folder) => existsSync(folder));
+  const [trace = usual, ...others] = existsSync(usual) ? [usual, ...packaged] : packaged;
+  const fileIn = (folder: string) => join(folder, "claude_desktop_config.json");
+  return { trace, file: fileIn(trace), otherFiles: others.map(fileIn) };
+}
+
+/** The client once for each of its files. */
+export function listFiles(client: McpClient): readonly McpClient[] {
+  return [client.file, ...(client.otherFiles ?? [])].map((file) => ({ ...client, file }));
 }
 
 /** Clients whose entries say of what kind they are; the others would warn of it. */

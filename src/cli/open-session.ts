@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createCatalog, type ToolCatalog } from "../calls/catalog/catalog.ts";
 import { parseBaseUrl } from "../client/base-url.ts";
@@ -5,7 +6,8 @@ import { SvcClient } from "../client/client.ts";
 import type { ProxySettings } from "../client/client-options.ts";
 import { SvcError } from "../errors.ts";
 import { type CredentialStore, openCredentialStore } from "../pairing/credentials.ts";
-import type { CliContext } from "./context.ts";
+import type { CliContext, Places } from "./context.ts";
+import type { McpClientName } from "./mcp-client-names.ts";
 import { readSettings, type SettingFlags, type Settings } from "./settings.ts";
 
 /** Where the embedded service listens by default. */
@@ -20,16 +22,17 @@ export interface OpenClient {
 
 /**
  * Opens a client with the key from `SVC_API_KEY` or the credential file. A stored key is used only for the address that
- * issued it.
+ * issued it. `keyFolder` is another one for an installed client, which has a key of its own.
  *
  * @throws SvcError `invalid_config` for an unusable address, `credentials_missing` without a key for it
  */
 export async function openClient(
   context: Pick<CliContext, "places" | "env">,
   flags: SettingFlags,
+  keyFolder: string = context.places.config,
 ): Promise<OpenClient> {
   const settings = await readSettings(context.places, context.env, flags);
-  const credentials = openCredentialStore(context.places.config);
+  const credentials = openCredentialStore(keyFolder);
   if (settings.apiKey) {
     const { apiKey, baseUrl = DEFAULT_BASE_URL } = settings;
     return { settings, credentials, client: createClient(context, baseUrl, { apiKey }) };
@@ -47,6 +50,20 @@ export async function openClient(
     });
   }
   return { settings, credentials, client: createClient(context, stored.baseUrl, stored) };
+}
+
+/** Where the key of an installed client lies, beside that of this machine; without `client`, the folder of all of them. */
+export function findKeyFolder({ config }: Pick<Places, "config">, client?: McpClientName): string {
+  return join(config, "clients", ...(client === undefined ? [] : [client]));
+}
+
+/** The keys on this machine: its own, if it is paired, then those of installed clients. */
+export async function listStoredKeys(places: Pick<Places, "config">): Promise<CredentialStore[]> {
+  const clients = await readdir(findKeyFolder(places)).catch(() => []);
+  const folders = [places.config, ...clients.map((client) => join(findKeyFolder(places), client))];
+  const stores = folders.map((folder) => openCredentialStore(folder));
+  const known = await Promise.all(stores.map((store) => store.read()));
+  return stores.filter((_store, index) => known[index] !== undefined);
 }
 
 /** Runs `work` with the client of {@link openClient}, and closes it. */
@@ -84,7 +101,8 @@ export function withCatalog<T>(
 /** The address to pair with: from the settings, else of the stored key, else {@link DEFAULT_BASE_URL}. */
 export async function chooseBaseUrl({ places }: CliContext, settings: Settings): Promise<string> {
   if (settings.baseUrl !== undefined) return settings.baseUrl;
-  return (await openCredentialStore(places.config).read())?.baseUrl ?? DEFAULT_BASE_URL;
+  const [first] = await listStoredKeys(places);
+  return (await first?.read())?.baseUrl ?? DEFAULT_BASE_URL;
 }
 
 /** A client that uses the proxy of the environment, if one is set; pairing needs no key. */

@@ -1,6 +1,6 @@
 import { DECLINED, type OutcomeStatus, type ToolOutcome } from "../calls/outcome.ts";
-import { toPlainText } from "../wire/plain-text.ts";
-import { type Terminal, wrapWords } from "./terminal.ts";
+import { toPlainText } from "../card/plain-text.ts";
+import { readHint, type Terminal, wrapWords } from "./terminal.ts";
 
 const TITLES: Readonly<Record<OutcomeStatus, string>> = {
   succeeded: "Done.",
@@ -85,7 +85,7 @@ function adviseHuman(outcome: ToolOutcome, { hasKeyInEnvironment }: OutcomeSourc
   if (code === "invalid_arguments" && (details !== undefined || hint === undefined))
     return `Next: "svc describe ${toolName}" shows the arguments.`;
   if (retryAfterMs !== undefined) return `Next: the service asks to wait ${formatDuration(retryAfterMs)}.`;
-  const advice = ADVICE[code] ?? hint ?? (retryable === true ? "try again later." : undefined);
+  const advice = ADVICE[code] ?? readHint(hint) ?? (retryable === true ? "try again later." : undefined);
   return advice === undefined ? "" : `Next: ${advice}`;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { SvcError } from "../errors.ts";
 import type { Program } from "./mcp-client-files.ts";
@@ -33,21 +33,36 @@ export function describeOwnProgram({
   readonly script: string;
   readonly env: NodeJS.ProcessEnv;
 }): Program {
-  if (FLEETING.test(script)) {
+  if (FLEETING.test(script) || FLEETING.test(findReal(script))) {
     throw new SvcError("unsupported", "svc runs from a cache here, which may be emptied at any time.", {
       hint: 'Install the package for good, as its README says, then run "svc install" again. "svc install --remote" needs no program on this machine.',
     });
   }
   const kept = KEPT.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
   return {
-    command: findLastingNode(node),
-    args: [...(DENO.test(node) ? ["run", "--allow-all", "--quiet"] : []), resolve(script), "mcp"],
+    command: findLasting(node),
+    args: [...(DENO.test(node) ? ["run", "--allow-all", "--quiet"] : []), findLasting(resolve(script)), "mcp"],
     ...(kept.length === 0 ? {} : { env: Object.fromEntries(kept) }),
   };
 }
 
-/** Homebrew removes the folder of a version with the next one; its link stays. */
-function findLastingNode(node: string): string {
-  const link = node.replace(/\/Cellar\/([^/]+)\/[^/]+\//, "/opt/$1/");
-  return existsSync(link) ? link : node;
+/** Folders of one version, which the next one removes, and the links that stay: of Homebrew, of pnpm. */
+const LINKED: readonly (readonly [version: RegExp, link: string])[] = [
+  [/\/Cellar\/([^/]+)\/[^/]+\//, "/opt/$1/"],
+  [/([\\/])\.pnpm[\\/][^\\/]+[\\/]node_modules[\\/]/, "$1"],
+];
+
+/** Where the file lies: managers of Node make links for one shell, or for the version that is chosen just now. */
+function findLasting(path: string): string {
+  const real = findReal(path);
+  const links = LINKED.map(([version, link]) => real.replace(version, link));
+  return links.find((link) => link !== real && existsSync(link)) ?? real;
+}
+
+function findReal(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

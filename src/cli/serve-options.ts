@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { InvalidArgumentError, Option } from "commander";
-import { hasCode } from "../base/disk.ts";
+import { hasCode } from "../base/error-code.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
 
@@ -48,6 +48,10 @@ function readConfig(file: string): string {
   }
 }
 
+/** The settings of a service on this machine, for each command that looks into it. */
+export const configOption = () =>
+  new Option("--config <file>", "take settings from its lines NAME=value, by their variables").argParser(loadConfig);
+
 /** The data folder of a service on this machine. */
 export const dataOption = (description = "data folder of the service") =>
   new Option("--data <dir>", description).env("SVC_DATA");
@@ -70,7 +74,7 @@ function listAddressOptions(): Option[] {
 /** Options of `svc serve`; each can be set by its variable, too. */
 export function listServeOptions(): Option[] {
   return [
-    new Option("--config <file>", "take settings from its lines NAME=value, by their variables").argParser(loadConfig),
+    configOption(),
     ...listAddressOptions(),
     dataOption("data folder (default: below your home folder)"),
     databaseOption(),
@@ -78,7 +82,7 @@ export function listServeOptions(): Option[] {
       "--files <place>",
       "folder for files that all processes see, or s3://BUCKET/PREFIX?region=R&endpoint=URL (default: the data folder)",
     ).env("SVC_FILES"),
-    new Option("--usage-limit <number>", "executions allowed per day and account").env("SVC_USAGE_LIMIT"),
+    new Option("--usage-limit <number>", "executions allowed per UTC day").env("SVC_USAGE_LIMIT"),
     new Option("--keep-days <number>", "days that the log and ended flows are kept, 0 for ever (default: 90)").env(
       "SVC_KEEP_DAYS",
     ),

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import { knownApps } from "../service/added/known-apps.ts";
 import type { Run } from "./context.ts";
-import { collect, databaseOption, dataOption, listServeOptions } from "./serve-options.ts";
+import { collect, configOption, databaseOption, dataOption, listServeOptions } from "./serve-options.ts";
 
 const levelOption = () =>
   new Option(
@@ -28,6 +28,7 @@ export function addOwnerCommands(program: Command, run: Run): void {
   program
     .command("login-link")
     .description("print a new one-time sign-in link for a service on this machine")
+    .addOption(configOption())
     .addOption(dataOption())
     .addOption(databaseOption())
     .action(run(async () => (await import("./commands/serve.ts")).loginLink));
@@ -36,6 +37,7 @@ export function addOwnerCommands(program: Command, run: Run): void {
     .description("the notes that a service on this machine sends to its owner")
     .command("test")
     .description("send a test note to each target, and see which arrived and why not")
+    .addOption(configOption())
     .addOption(dataOption())
     .addOption(databaseOption())
     .action(run(async () => (await import("./commands/notify.ts")).notifyTest));
@@ -52,6 +54,7 @@ export function addOwnerCommands(program: Command, run: Run): void {
     .option("--status <status>", "only lines of this status, e.g. failed or expired")
     .option("--full", "with arguments and results, as the dashboard's log shows them")
     .option("--file <path>", "write to this file, readable by you alone (default: standard output)")
+    .addOption(configOption())
     .addOption(dataOption())
     .addOption(databaseOption())
     .action(run(async () => (await import("./commands/log-export.ts")).logExport));
@@ -62,13 +65,16 @@ export function addDataCommands(program: Command, run: Run): void {
   program
     .command("backup")
     .description("write the data folder of a service to one file, also while it runs")
-    .argument("[file]", "new file (default: svc-backup-<time>.tar.gz here)")
+    .argument("[file]", "new file, or a folder for svc-backup-<time>.tar.gz (default: the one that you are in)")
+    .option("--keep <count>", "then remove the older backups of that name in the folder, until so many are left")
+    .addOption(configOption())
     .addOption(dataOption())
     .action(run(async () => (await import("./commands/backup.ts")).backup));
   program
     .command("restore")
     .description("make a data folder of such a file, after checking it; the service must not run")
     .argument("<file>", "what svc backup wrote")
+    .addOption(configOption())
     .addOption(dataOption())
     .addOption(new Option("--check", "only check the file").conflicts("replace"))
     .option("--replace", "move a folder that has content out of the way")
@@ -76,6 +82,7 @@ export function addDataCommands(program: Command, run: Run): void {
   program
     .command("compact")
     .description("give the disk back what the database no longer needs; the service must not run")
+    .addOption(configOption())
     .addOption(dataOption())
     .action(run(async () => (await import("./commands/backup.ts")).compact));
 }
@@ -90,6 +97,7 @@ function nameArgument(): Argument {
 /** Options of every command that looks into a service on this machine. */
 function inService(command: Command): Command {
   return command
+    .addOption(configOption())
     .addOption(dataOption())
     .addOption(
       new Option("--database <url>", "its database, when that is not a file in the folder").env("SVC_DATABASE"),

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { z } from "zod";
-import { hasCode } from "../base/disk.ts";
+import { errorCode, hasCode } from "../base/error-code.ts";
 import { isRecord, parseJson } from "../base/json.ts";
 import { spellAddress } from "../client/base-url.ts";
 import { SvcError } from "../errors.ts";
@@ -83,15 +84,41 @@ export function readTimeout({ timeout }: { readonly timeout?: string | undefined
 }
 
 /**
- * Reads a flag that takes a JSON object.
+ * Reads a flag that takes a JSON object, written there, in a file (`@args.json`) or on standard input (`-`): shells of
+ * Windows change quotes.
  *
  * @throws SvcError `invalid_config` naming the flag, with `example` as the hint
  */
-export function jsonObject(text: string, flag: string, example: string): Record<string, unknown> {
-  const value = parseJson(text);
+export async function jsonObject(
+  { text, flag, example }: { readonly text: string; readonly flag: string; readonly example: string },
+  input: NodeJS.ReadStream,
+): Promise<Record<string, unknown>> {
+  const value = parseJson(await readFlagText(text, flag, input));
   if (isRecord(value)) return value;
   throw new SvcError("invalid_config", `${flag} is not a JSON object.`, {
     field: flag,
-    hint: `Example: ${flag} '${example}'`,
+    hint: `Example: ${flag} '${example}'. Where the shell changes quotes: ${flag} @args.json, or ${flag} - for standard input.`,
   });
+}
+
+async function readFlagText(text: string, flag: string, input: NodeJS.ReadStream): Promise<string> {
+  if (text !== "-" && !text.startsWith("@")) return text;
+  try {
+    return decodeText(text === "-" ? await buffer(input) : await readFile(text.slice(1)));
+  } catch (cause) {
+    const what = text === "-" ? "Standard input" : `The file ${text.slice(1)}`;
+    const problem = `${what} for ${flag} cannot be read (${cause instanceof TypeError ? "it is not in UTF-8 or UTF-16" : (errorCode(cause) ?? "unknown")}).`;
+    throw new SvcError("invalid_config", problem, {
+      field: flag,
+      hint: "Check the path, and save it in UTF-8.",
+      cause,
+    });
+  }
+}
+
+/** UTF-8, or UTF-16 with its mark, as PowerShell writes files. */
+function decodeText(bytes: Buffer): string {
+  const mark = bytes.subarray(0, 2).toString("hex");
+  const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : "utf-8";
+  return new TextDecoder(encoding, { fatal: true }).decode(bytes);
 }

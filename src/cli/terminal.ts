@@ -1,7 +1,8 @@
 import { styleText } from "node:util";
 import { Help } from "commander";
+import { quoteWord } from "../base/text.ts";
+import { toPlainText } from "../card/plain-text.ts";
 import { isSvcError } from "../errors.ts";
-import { toPlainText } from "../wire/plain-text.ts";
 import { EXIT } from "./exit-codes.ts";
 import { writeJsonError } from "./json-errors.ts";
 
@@ -98,6 +99,12 @@ const ENDS: Readonly<Record<number, string>> = {
   [EXIT.interrupted]: "aborted",
 };
 
+/** A path as a shell takes it: in quotes where it holds more than plain letters. */
+export function quotePath(path: string, platform: NodeJS.Platform = process.platform): string {
+  if (/^[\w@%+=:,./\\~-]+$/.test(path) && (platform === "win32" || !path.includes("\\"))) return path;
+  return platform === "win32" ? `"${path}"` : quoteWord(path);
+}
+
 /** A quoted svc command, which people copy. */
 const COMMAND = /"svc [^"\n]*"/g;
 /** Replaces a space where no line may break: a private-use character. */
@@ -130,6 +137,14 @@ export function endSentence(text: string): string {
   return /[.!?…]$/.test(text.trimEnd()) ? text : `${text}.`;
 }
 
+/** Words of a hint for a model: its tools, the human it serves, the call it makes. */
+const FOR_MODELS = /\bsvc[_.][a-z]|\busers?\b|\bhumans?\b|\btell them\b|\b(?:this|the)(?: same)? call\b/i;
+
+/** A hint that a person can follow; undefined for one that is written for a model. */
+export function readHint(hint: string | undefined): string | undefined {
+  return hint === undefined || FOR_MODELS.test(hint) ? undefined : hint;
+}
+
 /**
  * What a person reads of an error that ended a command: what failed, then what to do. Broken between words on a terminal
  * of `columns`, one line elsewhere. `isDebugging` adds where in the code an unexpected one arose.
@@ -140,7 +155,7 @@ export function formatError(
   { columns, isDebugging }: { readonly columns: number | undefined; readonly isDebugging: boolean },
 ): string {
   const text = isSvcError(error)
-    ? [error.message, error.hint].filter(Boolean).join(" ")
+    ? [error.message, error.status === undefined ? error.hint : readHint(error.hint)].filter(Boolean).join(" ")
     : describeUnexpected(error, isDebugging);
   return wrapWords(`${style("red", "Error:")} ${cleanForTerminal(text)}`, isDebugging ? undefined : columns, "  ");
 }

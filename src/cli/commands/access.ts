@@ -1,12 +1,13 @@
+import { readdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { isSvcError } from "../../errors.ts";
 import type { BootstrapProgress } from "../../pairing/bootstrap.ts";
 import { type CredentialStore, type Credentials, openCredentialStore } from "../../pairing/credentials.ts";
 import { type PairProgress, pairDevice } from "../../pairing/pair.ts";
 import type { KeyScopes } from "../../wire/key-scopes.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, sayReaders } from "../context.ts";
 import { EXIT, exitCodeFor } from "../exit-codes.ts";
-import { chooseBaseUrl, createClient, type OpenClient, openClient } from "../open-session.ts";
+import { chooseBaseUrl, createClient, findKeyFolder, type OpenClient, openClient } from "../open-session.ts";
 import { readSettings, type Settings } from "../settings.ts";
 import { type Terminal, wrapWords } from "../terminal.ts";
 import { describeGranted, type LimitFlags, readLimitFlags } from "./key-limits.ts";
@@ -24,7 +25,7 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
   const { isNew, baseUrl, path } = await ensurePaired(context, settings, flags);
   terminal.say(
     isNew
-      ? `The key is in ${path}, readable by you alone.`
+      ? `The key is in ${path}, ${sayReaders(path)}.`
       : `Already paired with ${baseUrl}. "svc pair --again" makes a new key.`,
   );
   warnOfOtherKey(terminal, settings);
@@ -32,11 +33,16 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
   return EXIT.ok;
 }
 
-/** Pairs this machine, unless its stored key works. */
-export async function ensurePaired(context: CliContext, settings: Settings, flags: Omit<PairFlags, "baseUrl">) {
+/** Pairs this machine, or the installed client whose key lies in `keyFolder`, unless the stored key works. */
+export async function ensurePaired(
+  context: CliContext,
+  settings: Settings,
+  flags: Omit<PairFlags, "baseUrl">,
+  keyFolder: string = context.places.config,
+) {
   const { terminal } = context;
   const scopes = readLimitFlags(flags);
-  const credentials = openCredentialStore(context.places.config);
+  const credentials = openCredentialStore(keyFolder);
   const stored = await readStored(context, credentials);
   const baseUrl = await chooseBaseUrl(context, settings);
   const { path } = credentials;
@@ -112,17 +118,22 @@ export function showApprovalWait(terminal: Terminal, progress: PairProgress | Bo
   terminal.endProgress(terminal.style("green", "Approved."));
 }
 
-/** `svc unpair`: deletes the stored key; the dashboard revokes it. */
+/** `svc unpair`: deletes the stored key and those of installed clients; the dashboard revokes them. */
 export async function unpair(context: CliContext): Promise<number> {
   const store = openCredentialStore(context.places.config);
   // A damaged file is deleted too.
   const stored = await store.read().catch(() => undefined);
   await store.clear();
+  const folder = findKeyFolder(context.places);
+  const clients = await readdir(folder).catch(() => []);
+  await rm(folder, { recursive: true, force: true });
   context.terminal.say(
     stored === undefined
-      ? "Nothing to forget: this machine is not paired."
+      ? `${clients.length === 0 ? "Nothing to forget: this" : "This"} machine is not paired.`
       : `Forgot the key for ${stored.baseUrl}. To revoke it as well, open ${stored.baseUrl} and remove the device.`,
   );
+  if (clients.length > 0)
+    context.terminal.say(`Forgot the keys of ${clients.join(", ")} too: revoke them in the same place.`);
   return EXIT.ok;
 }
 

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { toPlainText } from "../../card/plain-text.ts";
 import { SvcError } from "../../errors.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
 import { changeLevels } from "../../service/added/action-levels.ts";
@@ -14,7 +15,6 @@ import {
 import type { NewSource } from "../../service/added/source-store.ts";
 import { readServingUrl } from "../../service/store/data-folder.ts";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { measureLastColumn, type Terminal, wrapWords } from "../terminal.ts";

@@ -24,11 +24,13 @@ interface CallFlags {
   readonly wait?: boolean;
 }
 
+const EXAMPLE = '{"folder":"Reports"}';
+
 /** `svc call`: runs one tool through the pipeline that agents use; the human at the terminal approves and connects. */
 export async function call(context: CliContext, tool: string, flags: CallFlags): Promise<number> {
   const { terminal, places } = context;
   const files = (flags.file ?? []).map(readFileFlag);
-  const args = putFiles(jsonObject(flags.args, "--args", '{"folder":"Reports"}'), files);
+  const args = putFiles(await jsonObject({ text: flags.args, flag: "--args", example: EXAMPLE }, context.input), files);
   const { client, settings } = await openClient(context, flags);
   const person = openPerson(context, flags);
   const { presentConnectLink: presentLink } = person;
@@ -60,7 +62,11 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
         }
         if (event.type === "approval_requested") terminal.endProgress();
         if (event.type === "awaiting_owner")
-          terminal.say(`Waiting for the owner of the service: ${event.url ?? "see its inbox"}`);
+          terminal.say(
+            [`Waiting for the owner of the service: ${event.url ?? "see its inbox"}`, event.reason ?? ""]
+              .join(" ")
+              .trim(),
+          );
         // Any later step means that this request has been answered, but for the bytes that are part of it.
         isSending = event.type === "sending" || (event.type === "uploading" && event.way === "envelope");
         if (event.type === "finished") terminal.endProgress();

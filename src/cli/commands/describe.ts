@@ -1,8 +1,8 @@
 import { isRecord } from "../../base/json.ts";
 import { type CatalogEntry, mustAskFirst } from "../../calls/catalog/catalog-entry.ts";
+import { toPlainText } from "../../card/plain-text.ts";
 import { SvcError } from "../../errors.ts";
 import { isFileField } from "../../media/locate/locate-files.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withCatalog } from "../open-session.ts";

@@ -11,8 +11,8 @@ import { hasKeyOrigin } from "../../runtimes/openclaw/setup/find-key.ts";
 import { readEnvironment } from "../../runtimes/openclaw/setup/read-environment.ts";
 import { type CliContext, findPlaces } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { findProgram, listMcpClients } from "../mcp-client-files.ts";
-import { DEFAULT_BASE_URL, openClient, readProxy } from "../open-session.ts";
+import { findProgram, listFiles, listMcpClients } from "../mcp-client-files.ts";
+import { DEFAULT_BASE_URL, findKeyFolder, openClient, readProxy } from "../open-session.ts";
 import { readSettings } from "../settings.ts";
 import { SERVER_NAME } from "./install.ts";
 
@@ -86,12 +86,15 @@ async function checkMedia(context: CliContext): Promise<Finding[]> {
 /** Whether each agent client whose file starts `svc mcp` still can, and finds a key. */
 async function checkClients(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const client of listMcpClients({ platform: process.platform, env })) {
+  for (const client of listMcpClients({ platform: process.platform, env }).flatMap(listFiles)) {
     const program = await findProgram(client, SERVER_NAME);
     if (program === undefined || !program.args.includes("mcp")) continue;
     const { command, args, env: own = {} } = program;
     const gone = [command, ...args.slice(0, 1)].find((path) => isAbsolute(path) && !existsSync(path));
-    const hasKey = own.SVC_API_KEY !== undefined || existsSync(openCredentialStore(findPlaces(own).config).path);
+    const places = findPlaces(own);
+    // An entry of an earlier version names no client: it uses the key of the machine.
+    const keyFolder = args.includes("--client") ? findKeyFolder(places, client.name) : places.config;
+    const hasKey = own.SVC_API_KEY !== undefined || existsSync(openCredentialStore(keyFolder).path);
     const cause = gone === undefined ? "there is no key" : `${gone} is gone`;
     const id = `client.${client.name}`;
     findings.push(

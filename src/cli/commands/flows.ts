@@ -12,7 +12,7 @@ import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
 import { createFlowScreen, formatFlowList, formatTemplates } from "../flow-screen.ts";
 import { withClient } from "../open-session.ts";
 import { jsonObject, wholeNumber } from "../settings.ts";
-import { wrapWords } from "../terminal.ts";
+import { readHint, wrapWords } from "../terminal.ts";
 
 const MISSING_HINT = '"svc flows list" shows the flows, "svc flows templates" what can be started.';
 
@@ -40,6 +40,8 @@ export function listFlows(context: CliContext, flags: FlowFlags & { readonly lim
   });
 }
 
+const EXAMPLE = '{"notionParent":"Tasks"}';
+
 /** `svc flows start`: starts a flow and watches it. */
 export function startFlow(
   context: CliContext,
@@ -49,7 +51,7 @@ export function startFlow(
   return withFlows(context, flags, async (client) => {
     const body = {
       flowTemplate: template,
-      input: jsonObject(flags.input, "--input", '{"notionParent":"Tasks"}'),
+      input: await jsonObject({ text: flags.input, flag: "--input", example: EXAMPLE }, context.input),
       triggerType: "manual" as const,
     };
     const start = () => client.startFlow(body, { signal: context.signal }).catch(explainInput);
@@ -100,7 +102,7 @@ export function approve(
 /** Hints are written for a model; the person at the terminal has other commands. */
 function adviseHuman(outcome: ToolOutcome | undefined, id: string): string {
   if (outcome?.code === "flow_not_found") return MISSING_HINT;
-  if (outcome?.hint?.includes("svc_get_flow") !== true) return outcome?.hint ?? "";
+  if (outcome?.hint?.includes("svc_get_flow") !== true) return readHint(outcome?.hint) ?? "";
   return `Next: svc flows watch ${id}${outcome.status === "unknown" ? ", before you approve it again" : ""}`;
 }
 

@@ -3,18 +3,19 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
 import { bootstrapInstaller, type InstallConfig } from "../../pairing/bootstrap.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, sayReaders } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { mergeConfig, type ServerEntry, showServer } from "../mcp-client-config.ts";
 import {
   describeProgram,
+  listFiles,
   listMcpClients,
   type McpClient,
   readConfigFile,
   replaceConfigFile,
 } from "../mcp-client-files.ts";
 import { MCP_CLIENT_NAMES, type McpClientName } from "../mcp-client-names.ts";
-import { chooseBaseUrl, createClient } from "../open-session.ts";
+import { chooseBaseUrl, createClient, findKeyFolder } from "../open-session.ts";
 import { describeOwnProgram } from "../own-program.ts";
 import { readSettings, type Settings } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
@@ -51,14 +52,22 @@ interface Terms {
 /** The key stays in the credential store: the client's file names only the program that reads it. */
 async function installProgram(context: CliContext, client: McpClient, { settings, flags }: Terms): Promise<void> {
   const { terminal, env } = context;
-  const program = describeOwnProgram({ node: process.execPath, script: process.argv[1] ?? "", env });
+  const own = describeOwnProgram({ node: process.execPath, script: process.argv[1] ?? "", env });
+  const program = { ...own, args: [...own.args, "--client", client.name] };
   const entry = { serverName: SERVER_NAME, entry: describeProgram(client, program) };
   if (flags.print) return printConfig(terminal, client, { ...entry, isSecret: false });
-  mergeConfig(client, await readConfigFile(client.file), entry);
-  // Not every client can ask a human itself. The owner may choose otherwise on the page.
-  const { isNew, baseUrl, path } = await ensurePaired(context, settings, { approvals: "owner" });
-  if (!isNew) terminal.say(`Paired with ${baseUrl} already. Its devices page says who approves writes.`);
-  await writeEntry(terminal, client, entry);
+  for (const one of listFiles(client)) mergeConfig(one, await readConfigFile(one.file), entry);
+  // Each has a key of its own: its name, limits and approvals are not those of the machine or of another client. Not every
+  // client can ask a human itself; the owner may choose otherwise on the page.
+  const { isNew, baseUrl, path } = await ensurePaired(
+    context,
+    settings,
+    { approvals: "owner", label: `${client.title} on ${hostname()}` },
+    findKeyFolder(context.places, client.name),
+  );
+  if (!isNew)
+    terminal.say(`${client.title} has a key of ${baseUrl} already. Its devices page says who approves writes.`);
+  for (const one of listFiles(client)) await writeEntry(terminal, one, entry);
   terminal.say(`  It starts svc, which reads the key in ${path}. The file holds none.`);
   terminal.say(`  Local files are sent from here only: ${settings.mediaRoots.join(", ")}`);
 }
@@ -71,7 +80,7 @@ async function installRemote(context: CliContext, client: McpClient, { settings,
     const example = toEntry(client, exampleConfig(api.baseUrl));
     if (flags.print) return printConfig(terminal, client, { ...example, isSecret: true });
     // Checked before the human is asked: the key is handed out once, and an unusable file would lose it.
-    mergeConfig(client, await readConfigFile(client.file), example);
+    for (const one of listFiles(client)) mergeConfig(one, await readConfigFile(one.file), example);
     await bootstrapInstaller({
       client: api,
       request: {
@@ -94,7 +103,7 @@ function chooseClient({ env }: CliContext, { client, file }: InstallFlags): McpC
   const found = known.filter(({ name, trace }) => (client === undefined ? existsSync(trace) : name === client));
   const [chosen] = found;
   if (chosen !== undefined && found.length === 1)
-    return file === undefined ? chosen : { ...chosen, file: resolve(file) };
+    return file === undefined ? chosen : { ...chosen, file: resolve(file), otherFiles: [] };
   const what =
     found.length === 0
       ? "No agent client was found on this machine."
@@ -108,8 +117,10 @@ function chooseClient({ env }: CliContext, { client, file }: InstallFlags): McpC
 async function writeConfig(terminal: Terminal, client: McpClient, config: InstallConfig): Promise<void> {
   try {
     checkAddress(config.url);
-    await writeEntry(terminal, client, toEntry(client, config));
-    terminal.say("  The file holds a key now and is readable by you alone.");
+    for (const one of listFiles(client)) {
+      await writeEntry(terminal, one, toEntry(one, config));
+      terminal.say(`  The file holds a key now, ${sayReaders(one.file)}.`);
+    }
   } catch (cause) {
     throw new SvcError("invalid_config", `${client.file} could not be written, so the new key is lost.`, {
       field: "file",

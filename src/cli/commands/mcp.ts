@@ -2,10 +2,12 @@ import { readVersion } from "../../base/version.ts";
 import { serveMcp } from "../../runtimes/mcp/serve-mcp.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openClient } from "../open-session.ts";
+import type { McpClientName } from "../mcp-client-names.ts";
+import { findKeyFolder, openClient } from "../open-session.ts";
 import { MOST_SECONDS, readTimeout, wholeNumber } from "../settings.ts";
 
 interface McpFlags {
+  readonly client?: McpClientName;
   readonly baseUrl?: string;
   readonly tools?: readonly string[];
   readonly maxToolTokens: string;
@@ -20,7 +22,8 @@ const MOST_TOKENS = 10_000_000;
 export async function mcp(context: CliContext, flags: McpFlags): Promise<number> {
   const waitMs = wholeNumber(flags.wait, "--wait", 1, MOST_SECONDS) * 1_000;
   const maxToolTokens = wholeNumber(flags.maxToolTokens, "--max-tool-tokens", 0, MOST_TOKENS);
-  const { client, settings } = await openClient(context, flags);
+  const keyFolder = flags.client && findKeyFolder(context.places, flags.client);
+  const { client, settings } = await openClient(context, flags, keyFolder);
   try {
     await serveMcp({
       session: {

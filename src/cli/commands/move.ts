@@ -1,16 +1,19 @@
 import { join } from "node:path";
-import { openCredentialStore } from "../../pairing/credentials.ts";
+import { type CredentialStore, openCredentialStore } from "../../pairing/credentials.ts";
 import { moveCredentials } from "../../pairing/move.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { readProxy } from "../open-session.ts";
+import { listStoredKeys, readProxy } from "../open-session.ts";
 import { readSettings } from "../settings.ts";
 
 /** `svc move`: uses the stored key at another address, once the service there has proved to be the same. */
 export async function move(context: CliContext, url: string): Promise<number> {
   const { terminal, places, env, signal } = context;
-  const credentials = openCredentialStore(places.config);
-  const { before, after } = await moveCredentials({ baseUrl: url, credentials, proxy: readProxy(env), signal });
+  const moveKey = (credentials: CredentialStore) =>
+    moveCredentials({ baseUrl: url, credentials, proxy: readProxy(env), signal });
+  const [first = openCredentialStore(places.config), ...others] = await listStoredKeys(places);
+  const { before, after } = await moveKey(first);
+  for (const own of others) await moveKey(own);
   terminal.answer({ from: before.baseUrl, to: after.baseUrl }, () =>
     before === after
       ? `This machine uses ${after.baseUrl} already.`

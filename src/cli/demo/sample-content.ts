@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { renameFile } from "../../base/disk.ts";
 
 /** Name of the attachment in the media folder. */
 export const ATTACHMENT_NAME = "quote-2026-114.pdf";
@@ -44,7 +45,7 @@ export async function deliverSampleMail(maildir: string): Promise<void> {
   const waiting = join(maildir, "tmp", name);
   const id = `Message-ID: <${randomUUID()}@brunner-garden.example>`;
   await writeFile(waiting, [id, ...MAIL].join("\r\n"), { mode: 0o600 });
-  await rename(waiting, join(maildir, "new", name));
+  await renameFile(waiting, join(maildir, "new", name));
 }
 
 /**
