@@ -35,7 +35,7 @@ export async function prepareCandidates(folder: string): Promise<Candidate[]> {
 async function install(name: string, pluginId: string, tarball: string): Promise<Candidate> {
   const state = await createState({ modelUrl: MODEL_URL });
   const flags = ["--force", "--accept-capabilities"];
-  const run = await runOpenClaw(state, ["plugins", "install", `npm-pack:${tarball}`, ...flags]);
+  const run = await runOpenClaw(state, ["plugins", "install", tarball, ...flags]);
   if (run.code !== 0) throw new Error(`${pluginId} could not be installed:\n${run.stdout}${run.stderr}`);
   return { name, pluginId, state };
 }
