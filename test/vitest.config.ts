@@ -1,21 +1,23 @@
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { LeftOutReporter } from "./suites/left-out-reporter.ts";
 import { hasOpenClaw, hasPostgres, SYSTEM_SUITES } from "./suites/suites.ts";
 import { keepTempFilesInMemory } from "./suites/temp-folder.ts";
-import { ALONE, IN_OPENCLAW, LONG_TESTS, ON_BOTH_STORES, ON_ONE_STORE } from "./suites/test-files.ts";
+import { ALONE, IN_OPENCLAW, LONG_TESTS, ON_BOTH_STORES, ON_ONE_STORE, ON_WINDOWS } from "./suites/test-files.ts";
+import { hasWindows } from "./windows/wine-place.ts";
 
-const root = new URL("..", import.meta.url).pathname;
+const root = fileURLToPath(new URL("..", import.meta.url));
 
 // Hundreds of tests start the command line: its modules are compiled once.
 process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules/.cache/compile");
 
-/** Bounds for what hangs, not for what is slow: a loaded machine may need many times what a quiet one does. */
+/** Bounds for what hangs, not for what is slow: a loaded machine needs many times what a quiet one does. */
 const shared = {
   root,
   pool: "forks",
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
   expect: { poll: { timeout: 30_000 } },
 } as const;
 
@@ -44,10 +46,11 @@ export default defineConfig({
     maxWorkers: 2,
     passWithNoTests: false,
     projects: [
-      createProject("tests", { exclude: [...LONG_TESTS, ...ALONE], isolate: false }),
+      createProject("tests", { exclude: [...LONG_TESTS, ON_WINDOWS, ...ALONE], isolate: false }),
       createProject("alone", { include: ALONE, exclude: LONG_TESTS, globalSetup: [] }),
       createProject("long", { include: [...LONG_TESTS] }),
       ...(hasPostgres() ? [createPostgresProject()] : []),
+      ...(hasWindows() ? [createProject("windows", { include: [ON_WINDOWS] })] : []),
       createOpenClawProject(),
     ],
   },
@@ -84,8 +87,6 @@ function createOpenClawProject() {
       include: [IN_OPENCLAW],
       exclude: hasOpenClaw() ? [] : [IN_OPENCLAW],
       fileParallelism: false,
-      testTimeout: 90_000,
-      hookTimeout: 180_000,
       globalSetup: "test/e2e/openclaw/host/provide-host.ts",
     },
   };

@@ -1,12 +1,28 @@
 import type { Door } from "./door.ts";
 import { AI_SDK } from "./doors/ai-sdk.ts";
-import { LANGCHAIN, LANGCHAIN_MIDDLEWARE } from "./doors/langchain.ts";
+import { INBOX } from "./doors/inbox.ts";
+import { LANGCHAIN, LANGCHAIN_MIDDLEWARE, TOOL_NODE } from "./doors/langchain.ts";
 import { LIBRARY } from "./doors/library.ts";
 import { MCP } from "./doors/mcp.ts";
 import { OPENAI_AGENTS } from "./doors/openai-agents.ts";
 import { OPENCLAW } from "./doors/openclaw.ts";
+import { SERVICE_MCP } from "./doors/service-mcp.ts";
+import { TERMINAL } from "./doors/terminal.ts";
 
-export const DOORS: readonly Door[] = [LIBRARY, LANGCHAIN, LANGCHAIN_MIDDLEWARE, AI_SDK, OPENAI_AGENTS, MCP, OPENCLAW];
+/** Every way from a model to a human. */
+export const DOORS: readonly Door[] = [
+  LIBRARY,
+  LANGCHAIN,
+  LANGCHAIN_MIDDLEWARE,
+  TOOL_NODE,
+  AI_SDK,
+  OPENAI_AGENTS,
+  MCP,
+  OPENCLAW,
+  TERMINAL,
+  INBOX,
+  SERVICE_MCP,
+];
 
 export function findDoor(name: string): Door {
   const door = DOORS.find((one) => one.name === name);

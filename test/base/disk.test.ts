@@ -1,8 +1,10 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { makeFolders, withWriteLock } from "../../src/base/disk.ts";
+import { linkFile, makeFolders, renameFile } from "../../src/base/disk.ts";
+import { withWriteLock } from "../../src/base/write-lock.ts";
 import { isSvcError } from "../../src/errors.ts";
 
 let folder: string;
@@ -46,4 +48,58 @@ test("a lock that another process holds is told without its path, which a human 
   expect(String(error.cause)).toContain(lockFile);
   expect(isDone).toBe(false);
   expect(await readFile(lockFile, "utf8")).toBe(String(process.ppid));
+});
+
+const failWith = (code: string) => Object.assign(new Error(code), { code });
+
+test.each(["EPERM", "EACCES", "EBUSY"])("on Windows a rename waits while %s says that a file is open", async (code) => {
+  let tries = 0;
+  const rename = async () => {
+    tries += 1;
+    if (tries < 3) throw failWith(code);
+  };
+  await renameFile("a", "b", { platform: "win32", rename });
+  expect(tries).toBe(3);
+});
+
+test("no other error and no other system waits, and the patience ends", async () => {
+  let tries = 0;
+  const fail = (code: string) => async () => {
+    tries += 1;
+    throw failWith(code);
+  };
+  await expect(renameFile("a", "b", { platform: "win32", rename: fail("ENOENT") })).rejects.toThrow("ENOENT");
+  await expect(renameFile("a", "b", { platform: "darwin", rename: fail("EPERM") })).rejects.toThrow("EPERM");
+  expect(tries).toBe(2);
+  await expect(renameFile("a", "b", { platform: "win32", rename: fail("EPERM") })).rejects.toThrow("EPERM");
+  expect(tries).toBeGreaterThan(5);
+});
+
+test.each("EISDIR EINVAL ENOTSUP EOPNOTSUPP ENOSYS EPERM EACCES EMLINK EXDEV".split(" "))(
+  "%s of a link means that the disk has none",
+  async (code) => {
+    expect(await linkFile("a", "b", { link: () => Promise.reject(failWith(code)) })).toBe(false);
+  },
+);
+
+test("a link to a taken name, or of nothing, is an error", async () => {
+  const [from, to] = [join(folder, "from"), join(folder, "to")];
+  await expect(linkFile(from, to)).rejects.toMatchObject({ code: "ENOENT" });
+  await writeFile(from, "a");
+  expect(await linkFile(from, to)).toBe(true);
+  await expect(linkFile(from, to)).rejects.toMatchObject({ code: "EEXIST" });
+});
+
+test("files are flushed, renamed and linked in one place", async () => {
+  const src = fileURLToPath(new URL("../../src", import.meta.url));
+  const others: string[] = [];
+  for (const entry of await readdir(src, { recursive: true, withFileTypes: true })) {
+    if (!entry.name.endsWith(".ts") || entry.name === "disk.ts") continue;
+    const text = await readFile(join(entry.parentPath, entry.name), "utf8");
+    const imported = /import \{([^}]*)\} from "node:fs(?:\/promises)?"/g;
+    const names = [...text.matchAll(imported)].flatMap(([, list = ""]) => list.split(",").map((name) => name.trim()));
+    const taken = names.filter((name) => /^(?:rename|link|fsync|fdatasync)(?:Sync)?\b/.test(name));
+    if (taken.length > 0 || /\bhandle\.(?:data)?sync\(/.test(text)) others.push(`${entry.name}: ${taken.join(" ")}`);
+  }
+  expect(others).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFingerprint } from "../../src/calls/ask/fingerprint.ts";
 import { SvcClient } from "../../src/client/client.ts";
@@ -11,7 +12,7 @@ import { createTool, startScriptedService } from "./scripted-service.ts";
 
 afterEach(closeAll);
 
-const CHILD = new URL("./crash-child.ts", import.meta.url).pathname;
+const CHILD = fileURLToPath(new URL("./crash-child.ts", import.meta.url));
 
 function startChild(at: string, service: { url: string; apiKey: string }, stateDir: string, tool: string) {
   return spawn(process.execPath, [CHILD, service.url, service.apiKey, stateDir, tool, at], {

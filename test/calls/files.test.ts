@@ -238,6 +238,20 @@ describe("references that are not local", () => {
   });
 });
 
+describe("words where a file belongs", () => {
+  it.each(["NO_MEDIA", "none", "the-attachment", { s3key: "attachment_1" }, { s3key: "x", name: "a.txt" }])(
+    "%j are refused before anybody is asked",
+    async (file) => {
+      const service = closeLater(await startProbeService());
+      const session = await openTestSession(service, { answer: sayYes });
+      const outcome = await session.call({ callId: "1", toolName: "probe_store_file", arguments: { file } });
+      expect(outcome).toMatchObject({ status: "failed", code: "invalid_arguments" });
+      expect(outcome.details?.join()).toMatch(/^file[:.]/);
+      expect(session.asked).toEqual([]);
+    },
+  );
+});
+
 describe("refused files send nothing", () => {
   it("outside the media folder, through a link, or above 25 MB", async () => {
     verifies("uploadable.local-path-confined", "limits.client-file-size");

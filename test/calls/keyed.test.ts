@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { type LossyProxy, startLossyProxy } from "./lossy-proxy.ts";
@@ -228,7 +229,7 @@ it("killed while sending under a key: a new process asks with the same key and i
   scripted.offer(promise(createTool("probe_write", "write")));
   scripted.answer("/api/executions", { hang: true });
   const stateDir = await makeFolder();
-  const script = new URL("./crash-child.ts", import.meta.url).pathname;
+  const script = fileURLToPath(new URL("./crash-child.ts", import.meta.url));
   const args = [script, scripted.url, "svc_live_test", stateDir, "probe_write", ""];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
   await scripted.whenExecuted;

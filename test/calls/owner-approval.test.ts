@@ -6,7 +6,7 @@ import { startTestService, type TestService } from "../../src/testing.ts";
 import { changeLimits, without } from "../service/access/limits-page.ts";
 import { openRules } from "../service/access/open-rules.ts";
 import { decideHeld } from "../service/approvals/owner.ts";
-import { openBrowser } from "../service/http/pages/browser.ts";
+import { openBrowser, readCsrf } from "../service/http/pages/browser.ts";
 import { closeAll, makeFolder } from "./open-test-session.ts";
 
 /** Calls that the service holds for its owner, seen from the plugin. */
@@ -101,6 +101,29 @@ test("a device that already knows its tools asks nobody once the owner approves 
   expect(await session.prepare(create("Bread"))).toMatchObject({ kind: "none" });
   expect((await session.call(create("Bread"))).status).toBe("succeeded");
   expect([asked, waiting.length]).toEqual([1, 1]);
+});
+
+test("the model is told that the owner changed the arguments, and what ran", async () => {
+  const session = await openSession({}, async (id) => {
+    const browser = openBrowser();
+    await browser.open(await service.service.signInUrl());
+    const page = await browser.open(`${service.url}/inbox/${id}?edit=1`);
+    const fingerprint = /name="fingerprint" value="([^"]+)"/.exec(page.text)?.[1] ?? "";
+    const typed = JSON.stringify({ title: "Milk", body: "2 bottles" });
+    await browser.submit(`${service.url}/inbox/${id}`, {
+      csrf: readCsrf(page),
+      fingerprint,
+      decision: "edit",
+      arguments: typed,
+    });
+  });
+  const asked = { callId: "n", toolName: "notes_create_page", arguments: { title: "Mlik", body: "1 bottle" } };
+  const outcome = await session.call(asked);
+  expect(outcome.status).toBe("succeeded");
+  expect(outcome.notes.join()).toContain(
+    'the owner changed the arguments of this call before it ran; it ran with: {"title":"Milk","body":"2 bottles"}',
+  );
+  expect((await service.effects()).map(({ arguments: args }) => args)).toMatchObject([{ title: "Milk" }]);
 });
 
 test("the owner's no ends the call with their reason", async () => {

@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { describeOwnProgram } from "../../src/cli/own-program.ts";
@@ -7,6 +7,7 @@ import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
 import { connectClient } from "../runtimes/mcp/mcp-client.ts";
 import { decideHeld } from "../service/approvals/owner.ts";
+import { execute } from "../service/http-calls.ts";
 
 /** `svc install`: the files that agent clients read, and the command in them, started as they do. */
 
@@ -39,6 +40,8 @@ const env = () => ({
   CLAUDE_CONFIG_DIR: "",
   NODE_EXTRA_CA_CERTS: "",
 });
+
+const readJson = async (file: string) => JSON.parse(await readFile(file, "utf8"));
 
 /** What the client finds in its file. */
 async function readEntry(client: keyof typeof FILES) {
@@ -83,17 +86,45 @@ test.each(CLIENTS)("%s starts what its file says, and attaches a local file", as
   }
 });
 
-test("one pairing serves all clients, other servers stay, and the old file is kept beside", async () => {
-  expect((await install(["--client", "cursor"])).code).toBe(0);
+test("every client has a key and a name of its own, on a paired machine too, and unpairing leaves none", async () => {
+  const pairing = startSvc(["pair", "--label", "Terminal"], home, env());
+  const [, link = ""] = await pairing.waitFor(/approve the device: (\S+)/);
+  await service.decide(link);
+  await pairing.done;
+  for (const client of ["cursor", "vscode"]) expect((await install(["--client", client])).code).toBe(0);
+  const config = join(home, ".config/svc");
+  const files = ["credentials.json", "clients/cursor/credentials.json", "clients/vscode/credentials.json"];
+  const kept = await Promise.all(files.map(async (file) => (await readJson(join(config, file))).credentials));
+  expect(new Set(kept.map(({ apiKey }) => apiKey)).size).toBe(3);
+  expect(kept.map(({ deviceLabel }) => deviceLabel)).toEqual([
+    "Terminal",
+    `Cursor on ${hostname()}`,
+    `VS Code on ${hostname()}`,
+  ]);
+  const write = async ({ apiKey }: { apiKey: string }) =>
+    (await execute({ ...service, apiKey }, "notes_create_page", { arguments: { title: "x" }, confirmed: true })).json;
+  const [own, ...installed] = await Promise.all(kept.map(write));
+  expect(own).toMatchObject({ ok: true });
+  for (const held of installed) expect(held).toMatchObject({ error: { approval: { status: "pending" } } });
+  // The address is known from the key of another client, too.
+  const { SVC_BASE_URL: _unset, ...noAddress } = env();
+  await rm(join(config, "credentials.json"));
+  const again = await runSvc(["install", "--client", "vscode"], home, { env: noAddress });
+  expect([again.code, again.stdout]).toEqual([
+    0,
+    expect.stringContaining(`VS Code has a key of ${service.url} already`),
+  ]);
+  const forgot = await runSvc(["unpair"], home, { env: env() });
+  expect(forgot.stdout).toContain("Forgot the keys of cursor, vscode too");
+  expect(await readdir(config)).toEqual([]);
+});
+
+test("other servers stay, and the old file is kept beside", async () => {
   const old = '{\n  "servers": { "other": { "command": "x" } }\n}\n';
   await mkdir(join(home, ".config/Code/User"), { recursive: true });
   await writeFile(join(home, FILES.vscode[0]), old);
-  const second = await runSvc(["install", "--client", "vscode"], home, { env: env() });
-  expect([second.code, second.stdout]).toEqual([0, expect.stringContaining(`Paired with ${service.url} already`)]);
-  expect(Object.keys(JSON.parse(await readFile(join(home, FILES.vscode[0]), "utf8")).servers)).toEqual([
-    "other",
-    "svc",
-  ]);
+  expect((await install(["--client", "vscode"])).code).toBe(0);
+  expect(Object.keys((await readJson(join(home, FILES.vscode[0]))).servers)).toEqual(["other", "svc"]);
   const names = await readdir(join(home, ".config/Code/User"));
   const backup = names.find((name) => name.includes(".backup-")) ?? "";
   expect(await readFile(join(home, ".config/Code/User", backup), "utf8")).toBe(old);
@@ -108,7 +139,7 @@ test("a home of its own and media folders reach the program, a key does not", as
 test("--print shows the program and writes nothing, nor asks anybody", async () => {
   const run = await runSvc(["--json", "install", "--client", "vscode", "--print"], home, { env: env() });
   const { config } = JSON.parse(run.stdout);
-  expect(config.servers.svc).toMatchObject({ type: "stdio", args: [inject("program"), "mcp"] });
+  expect(config.servers.svc).toMatchObject({ type: "stdio", args: [inject("program"), "mcp", "--client", "vscode"] });
   expect(await readdir(home)).toEqual([]);
 });
 
@@ -146,7 +177,7 @@ test("svc doctor says when a client can no longer start it, or would find no key
   await writeFile(file, text.replace("bin.js", "gone.js"));
   expect(await doctor()).toMatchObject({ level: "fail", text: expect.stringMatching(/gone\.js is gone/) });
   await writeFile(file, text);
-  await rm(join(home, ".config/svc/credentials.json"));
+  await rm(join(home, ".config/svc/clients/cursor/credentials.json"));
   expect(await doctor()).toMatchObject({ level: "fail", fix: expect.stringContaining("svc install --client cursor") });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });

@@ -36,7 +36,7 @@ describe("svc --json", () => {
 
   test("prints help and version as without it", async () => {
     const runs = await Promise.all(
-      [["--json", "-v"], ["version"], ["call", "--help"]].map((args) => runSvc(args, home)),
+      [["--json", "-v"], ["--version"], ["call", "--help"]].map((args) => runSvc(args, home)),
     );
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(runs[0]?.stdout).toBe(runs[1]?.stdout);

@@ -93,6 +93,25 @@ test("a command that an error names stays on one line, to be copied", () => {
   ]);
 });
 
+test("a hint that a service wrote for a model is not shown to a person", () => {
+  const format = (hint: string, status?: number) => {
+    const error = new SvcError("service_failure", "It is full.", { hint, status });
+    return formatError({ style: (_, text) => text }, error, { columns: undefined, isDebugging: false });
+  };
+  for (const hint of [
+    "Stop, and tell the human that their inbox is full.",
+    "Show the human the tool and its final arguments; after approval send the same call with `confirmed` true.",
+    "Ask the user which account to use.",
+    "Look with svc_get_flow.",
+  ])
+    expect(format(hint, 429)).toBe("Error: It is full.");
+  expect(format("Try again in a minute.", 503)).toBe("Error: It is full. Try again in a minute.");
+  // Written here, for whoever typed the command.
+  expect(format("Choose a folder that this user owns.")).toBe(
+    "Error: It is full. Choose a folder that this user owns.",
+  );
+});
+
 test("how a call ended is broken between words", async () => {
   const outcome: ToolOutcome = {
     status: "failed",

@@ -42,6 +42,23 @@ test.each<[string, OutcomeStatus, OutcomeDetails, string]>([
     { code: "ambiguous_connection", message: "Several.", choices: [{ id: "61", label: "Work" }] },
     "Not done (needs_connection). Several.\n  --connection 61   Work\nNext: run the command again with --connection and one of these ids.",
   ],
+  ...[
+    "Do not make this call again unless the user asks for it.",
+    "Read the rest with svc_read_result.",
+    "Find the real value first, and send the call again.",
+    "Tell them what failed.",
+  ].map((hint): [string, OutcomeStatus, OutcomeDetails, string] => [
+    `no hint for a model: ${hint}`,
+    "failed",
+    { code: "some_code", message: "It failed.", hint },
+    "Not done (failed). It failed.",
+  ]),
+  [
+    "a hint of an app for people",
+    "failed",
+    { code: "some_code", message: "It failed.", hint: "Give the folder another name." },
+    "Not done (failed). It failed.\nNext: Give the folder another name.",
+  ],
   [
     "a refusal without the words for a model",
     "declined",

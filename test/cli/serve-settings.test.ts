@@ -57,6 +57,28 @@ test.each([
   expect(run.stderr).not.toMatch(/secretKey|publicUrl/);
 });
 
+test.each([
+  ["login-link"],
+  ["notify", "test"],
+  ["log", "export"],
+  ["backup"],
+  ["restore", "none.tar.gz"],
+  ["compact"],
+  ["people", "list"],
+  ["rules", "list"],
+  ["review", "none"],
+])("svc %s reads the file, too", async (...command) => {
+  await writeFile(config, "SVC_PROT=0\n");
+  const run = await runSvc([...command, "--config", config], home);
+  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining("SVC_PROT is no setting")]);
+});
+
+test("the file says where the data of a command's service lies", async () => {
+  await writeFile(config, `SVC_DATA=${join(home, "elsewhere")}\n`);
+  const run = await runSvc(["compact", "--config", config], home);
+  expect(run.stderr).toContain(`no database of a service in ${join(home, "elsewhere")}`);
+});
+
 test("a file that is not there is named", async () => {
   const run = await runSvc(["serve", "--config", join(home, "gone.env")], home);
   expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/gone\.env' is invalid\. There is no such file\./)]);

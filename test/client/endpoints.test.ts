@@ -239,6 +239,24 @@ describe("one method per endpoint", () => {
     ]);
   });
 
+  test.each([5000, 201, 101, 0, -3, 1.5, Number.POSITIVE_INFINITY, Number.NaN])(
+    "asks no list for a limit of %s, but for one within its bounds",
+    async (limit) => {
+      const lists = [
+        { most: 200, golden: "resources/tool-list-truncated", ask: () => client.listTools({ limit }) },
+        { most: 200, golden: "resources/tool-search", ask: () => client.searchTools({ query: "a", limit }) },
+        { most: 100, golden: undefined, ask: () => client.listFlows({ limit }) },
+      ];
+      for (const { most, golden, ask } of lists) {
+        server.answer = () => ({ json: golden === undefined ? { flows: [] } : readGolden(golden) });
+        await ask();
+        const sent = new URL(server.requests.at(-1)?.url ?? "", server.url).searchParams.get("limit");
+        if (sent !== null) expect([...Array(most + 1).keys()].slice(1).map(String)).toContain(sent);
+      }
+      expect(server.requests).toHaveLength(3);
+    },
+  );
+
   test("refuses names that would lead to another endpoint", async () => {
     for (const name of ["", ".", "..", "\ud800"]) {
       const error = await catchError(() => client.executeTool(name, {}));

@@ -26,7 +26,9 @@ export const NODES: Readonly<Record<string, string>> = {
 
 /** True when `npm run consumers:install` has been run. */
 export function hasConsumers(): boolean {
-  const others = ["@opentelemetry/sdk-trace-node", "standardwebhooks"].map((name) => join(PINNED, name));
+  const others = ["@opentelemetry/sdk-trace-node", "standardwebhooks", "webpack", "next"].map((name) =>
+    join(PINNED, name),
+  );
   return [...Object.values(COMPILERS), BILL_SCHEMAS, ...others].every((file) => existsSync(file));
 }
 

@@ -1,12 +1,13 @@
 import { glob, readFile } from "node:fs/promises";
 import { join, matchesGlob } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { SYSTEM_SUITES } from "../suites/suites.ts";
 import { LONG_TESTS } from "../suites/test-files.ts";
 import { REQUIREMENTS } from "./requirements.ts";
 import { verifies } from "./verifies.ts";
 
-const TEST_FOLDER = new URL("..", import.meta.url).pathname;
+const TEST_FOLDER = fileURLToPath(new URL("..", import.meta.url));
 /** Files that `npm test` leaves out, on this machine or on another. */
 const LEFT_OUT = [...LONG_TESTS, ...SYSTEM_SUITES.map(({ files }) => files)];
 const CALL = /(?<![\w.])verifies\(((?:\s*"[^"]*"\s*,?)+)\s*\)/g;

@@ -81,7 +81,7 @@ export function createProbe(): Probe {
     ),
     action("restricted", { scopes: ["probe.extra"] }, {}, []),
     action("store_file", write, { file: FILE }, ["file"]),
-    action("write_text", write, { text: { type: "string" } }, ["text"]),
+    action("write_text", write, { text: { type: "string" }, amount: { type: "integer" } }, ["text"]),
   ];
   const integration: Integration = {
     slug: "probe",

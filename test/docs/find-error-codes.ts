@@ -11,7 +11,8 @@ const ELSEWHERE: Readonly<Record<string, RegExp>> = {
   "service/http/routes/catalog.ts": /missing\((?<name>"\w+")/g,
   "service/integrations/mail/mail-settings.ts": /(?<code>"rate_limit\w*")/g,
   "service/auth/registration/pairing.ts": /refuse\((?<status>\d+)/g,
-  // Takes both from its caller.
+  // Take both from their callers.
+  "service/integrations/provider-failure.ts": /(?!)/g,
   "service/service-error.ts": /(?!)/g,
 };
 
@@ -58,6 +59,7 @@ export function findOutcomeCodes(): Set<string> {
     for (const [, text] of readSources(room)) {
       for (const [, code = ""] of text.matchAll(/\bcode:\s*"([a-z_]+)"/g)) found.add(code);
       for (const [, code = ""] of text.matchAll(/\bunanswered\("([a-z_]+)"/g)) found.add(code);
+      for (const [, code = ""] of text.matchAll(/^export const [A-Z_]*FAILURE = "([a-z_]+)";/gm)) found.add(code);
       for (const [, code = ""] of text.matchAll(/\breturn "(flow_[a-z_]+)"/g)) found.add(code);
     }
   }

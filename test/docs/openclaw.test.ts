@@ -82,7 +82,7 @@ describe("docs/openclaw.md", () => {
 
   test("installs the package that is made here, in its version", () => {
     const { version } = readPackage();
-    expect(SHELL).toContain(`openclaw plugins install npm-pack:./${OPENCLAW_PACKAGE}-${version}.tgz`);
+    expect(SHELL).toContain(`openclaw plugins install ./${OPENCLAW_PACKAGE}-${version}.tgz`);
   });
 
   test("quotes messages as they are", () => {

@@ -134,7 +134,8 @@ describe("pictures", () => {
 function describeExample() {
   const script = "/usr/lib/node_modules/svc-agent-plugin/dist/bin.js";
   const program = describeOwnProgram({ node: "/usr/bin/node", script, env: {} });
-  return { mcpServers: { svc: describeProgram({ name: "claude-code" }, program) } };
+  const own = { ...program, args: [...program.args, "--client", "claude-code"] };
+  return { mcpServers: { svc: describeProgram({ name: "claude-code" }, own) } };
 }
 
 const errorSchema = z.object({ code: z.string(), message: z.string(), hint: z.string(), field: z.string() });

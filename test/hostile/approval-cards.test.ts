@@ -75,7 +75,7 @@ describe("the terminal's card", () => {
           expect(part).toEqual(all);
           return;
         }
-        expect(part.length).toBeLessThanOrEqual(maxRows + 3);
+        expect(part.length).toBeLessThanOrEqual(maxRows + 4);
         const notes = part.flatMap((row) => [COUNT.exec(row)].filter((found) => found !== null));
         const missing = notes.reduce(
           (sum, [, one, , more]) => sum + Number((one ?? more ?? "").replaceAll(",", "")),
@@ -128,11 +128,30 @@ describe("the card of an interrupted graph", () => {
       RUNS,
     );
     const [long] = showInGraph(createRequest({ text: "x".repeat(9_000) })).actionRequests;
-    expect(long?.description).toContain("\nThe arguments of this action are complete.\n");
+    expect(long?.description).toMatch(/\nNOT COMPLETE: .*\nRead the arguments beside it .*, or decline\.\n/);
   });
 });
 
 describe("the host's card", () => {
+  it("has each label once, at the begin of its line, though the host's terminal puts all lines into one", () => {
+    const words = fc.constantFrom("to", "bcc", "Check", "NOT COMPLETE", "file name", "Why", "hello", "10", "a.b");
+    const between = fc.constantFrom(": ", ":", " : ", "\n", " ", ", ", ":\u00a0");
+    const value = fc.array(fc.tuple(words, between), { maxLength: 6 }).map((parts) => parts.flat().join(""));
+    const args = fc.record({ to: fc.array(value, { maxLength: 2 }), bcc: value, "file name": value, "a.b": value });
+    fc.assert(
+      fc.property(args, value, (given, account) => {
+        const { description } = createHostCard(createRequest(given, { account }), CODE).card;
+        const inOneLine = description.replaceAll(/\s+/g, " ");
+        for (const label of ["to", "bcc", '"file name"', "a\\.b", "Check", "NOT COMPLETE", "Why"]) {
+          const begins = description.split("\n").filter((line) => new RegExp(`^${label}: `).test(line));
+          const seen = inOneLine.match(new RegExp(`(?<!\\w)${label}\\s*:(?= )`, "g")) ?? [];
+          expect(seen.length, `${label} in ${inOneLine}`).toBe(begins.length);
+        }
+      }),
+      RUNS,
+    );
+  });
+
   const askState = { waitingCalls: createWaitingCalls(), cards: createShownCards() };
 
   it("shows the arguments whole, or says that it does not; the command it names shows them all", () => {
@@ -158,8 +177,8 @@ describe("the host's card", () => {
   it("says that something is masked, and a text that looks masked is not", () => {
     const masked = showInHost(createRequest({ text: "use svc_live_abcdefghijkl" }));
     expect(masked).not.toContain("abcdefghijkl");
-    expect(masked).toContain(`\nNOT COMPLETE: what looks like a key is masked. Read /svc show ${CODE} first`);
-    expect(showInHost(createRequest({ text: "use svc_live_[redacted]" }))).not.toContain("masked");
+    expect(masked).toContain(`\nNOT COMPLETE: OpenClaw would mask a part. Read /svc show ${CODE} first`);
+    expect(showInHost(createRequest({ text: "use svc_live_[redacted]" }))).not.toContain("mask");
   });
 
   it("fits and counts however much a service asks", () => {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ApprovalSubject, createApprovalRequest } from "../../src/calls/ask/request.ts";
-import { drawArguments, drawPart } from "../../src/wire/card-text.ts";
+import { drawArguments, drawPart } from "../../src/card/card-text.ts";
+import { NOT_COMPLETE } from "../../src/runtimes/terminal/show-card.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 import { hostileArguments, trickyText } from "./arguments.ts";
 import { MAIL_SUBJECT } from "./card-subject.ts";
@@ -44,10 +45,13 @@ function readCardRows(rows: readonly string[]): readonly string[] {
   return prompt < 0 ? card : card.slice(0, prompt);
 }
 
+/** A sentence of the card, or a piece of one that is wider than the window. */
+const isOwnSentence = (row: string) => row === "Approval needed" || (row.length > 3 && NOT_COMPLETE.includes(row));
+
 /** Rows above the prompt that are not the card's own: nothing from outside may begin one. */
 function findForeignRows(rows: readonly string[]): string[] {
   return readCardRows(rows).filter(
-    (row) => row.trim() !== "" && row !== "Approval needed" && !/^\[(cut|left out): /.test(row) && !LABEL.test(row),
+    (row) => !(row.trim() === "" || LABEL.test(row) || /^\[(cut|left out): /.test(row) || isOwnSentence(row)),
   );
 }
 
@@ -107,8 +111,21 @@ describe.each(SIZES)("a terminal of $columns by $rows", (size) => {
     }
     await screen.type("q");
     expect(squeeze(screen.look().join(""))).toContain("Approve?│mail_send_message,");
+    await readPages(screen);
     await screen.type("a");
     expect(await screen.decision).toMatchObject({ type: "approve", id: "one" });
+  });
+
+  it.each(["a", "approve", "always"])("takes no %s for a call of which it has shown a part", async (word) => {
+    const screen = await open({ arguments: { text: "word ".repeat(2_000) } }, size);
+    expect(squeeze(screen.look().join(""))).toContain(squeeze(NOT_COMPLETE));
+    await screen.type(word);
+    await screen.type("v");
+    await screen.type("q");
+    await screen.type(word);
+    expect(squeeze(screen.look().slice(-4).join(""))).toContain(squeeze(NOT_COMPLETE));
+    await screen.type("d");
+    expect(await screen.decision).toMatchObject({ type: "decline" });
   });
 });
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { link, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openMediaFile } from "../../src/media/open/open-media-file.ts";
 import { createMediaRoots } from "../../src/media/open/roots.ts";
@@ -10,8 +11,8 @@ import { verifies } from "../contract/verifies.ts";
 
 const COMPILER = "cc";
 const MAKE_FIFO = "mkfifo";
-const C_ATTACKER = new URL("../fixtures/media/swap.c", import.meta.url).pathname;
-const SCRIPT_ATTACKER = new URL("../fixtures/media/swap.mjs", import.meta.url).pathname;
+const C_ATTACKER = fileURLToPath(new URL("../fixtures/media/swap.c", import.meta.url));
+const SCRIPT_ATTACKER = fileURLToPath(new URL("../fixtures/media/swap.mjs", import.meta.url));
 const READS = 34_000;
 const AT_ONCE = 16;
 const PUBLIC = "public bytes of the media file.......";

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { type BundledPackage, bundle } from "./bundle.ts";
+import { type BundledPackage, bundle, toSlashes } from "./bundle.ts";
 import { createLicenceText } from "./bundled-licences.ts";
 import { listOutside, planPackageFiles } from "./bundled-packages.ts";
 import { followImports } from "./follow-imports.ts";
@@ -29,9 +29,11 @@ const ENTRIES = {
  * own. The order keeps a door from loading what another is for: a file uses earlier ones only.
  */
 const OWN_PARTS = [
+  // What every other one uses.
+  { name: "values", roots: ["src/errors.ts", "src/base/json.ts", "src/client/redact.ts"] },
   { name: "openclaw-entry", roots: ["src/openclaw.ts"] },
   // Apart from what loads node:crypto, which a command that prints its version need not do.
-  { name: "text", roots: ["src/base/version.ts", "src/wire/plain-text.ts"] },
+  { name: "text", roots: ["src/base/version.ts", "src/card/plain-text.ts"] },
   {
     name: "base",
     roots: [
@@ -39,11 +41,13 @@ const OWN_PARTS = [
       // Settings and the service need it without a client.
       "src/client/base-url.ts",
       "src/base/disk.ts",
+      "src/base/windows-names.ts",
+      "src/base/write-lock.ts",
       "src/base/newest.ts",
       "src/base/wildcards.ts",
     ],
   },
-  { name: "wire", roots: ["src/wire/", "src/base/hash.ts"] },
+  { name: "wire", roots: ["src/wire/", "src/card/", "src/base/hash.ts"] },
   { name: "schema", roots: ["src/schema/project/project-schema.ts"] },
   { name: "check", roots: ["src/schema/check/"] },
   {
@@ -55,6 +59,8 @@ const OWN_PARTS = [
       "src/pairing/credentials.ts",
     ],
   },
+  // Apart from the terminal, pairing and the toolbox, which no framework needs.
+  { name: "session", roots: ["src/calls/", "src/calls/catalog/offer-tools.ts"] },
   { name: "plugin", roots: ["src/index.ts"] },
   { name: "toolkit", roots: ["src/langchain.ts"] },
   { name: "openclaw-later", holds: (path: string) => path.startsWith("src/runtimes/openclaw/") },
@@ -129,7 +135,7 @@ async function takeZodTypes(folder: string, declarations: ReadonlySet<string>): 
   }
   for (const file of declarations) {
     const text = await readFile(file, "utf8");
-    const path = relative(dirname(file), join(to, "index.js"));
+    const path = toSlashes(relative(dirname(file), join(to, "index.js")));
     const own = text.replaceAll('from "zod"', `from "${path.startsWith(".") ? path : `./${path}`}"`);
     if (own !== text) await writeFile(file, own);
   }

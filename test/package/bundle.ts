@@ -5,6 +5,7 @@ import { decode, encode, type SourceMapLine } from "@jridgewell/sourcemap-codec"
 import { type OutputChunk, rolldown } from "rolldown";
 import { z } from "zod";
 import { toFileName } from "./bundled-packages.ts";
+import { readPackage } from "./read-package.ts";
 
 /** A file of a bundle and what belongs into it, unless an earlier one has taken it. */
 interface Part {
@@ -45,6 +46,15 @@ export interface BundledPackage {
 }
 
 const PACKAGE_FOLDER = /^(.*\bnode_modules\/((?:@[^/]+\/)?[^/]+))\//;
+/** What the bundler has packages call for modules of Node. At load it would need the address of the file, which a program that is bundled once more has not. */
+const RUNTIME_REQUIRE = "var __require = (() => createRequire(import.meta.url))();";
+const BUILTIN_REQUIRE = `var __require = (id) => {
+	const found = globalThis.process.getBuiltinModule(id);
+	if (found === undefined) throw Object.assign(new Error("Cannot find module " + id), { code: "MODULE_NOT_FOUND" });
+	return found;
+};`;
+const REQUIRE_IMPORT = 'import { createRequire } from "node:module";\n';
+
 /** An import of these has Node read all they export, and so load streams and threads: 4 ms of what a command takes. */
 const COSTLY_IMPORT = /^import (\w+|\{ .* \}) from "(node:(?:process|util))";$/gm;
 const SOURCE_MAP_LINE = /\n\/\/# sourceMappingURL=.*\s*$/;
@@ -67,6 +77,7 @@ export async function bundle(plan: BundlePlan): Promise<BundledPackage[]> {
     // taken at its word: its other form may load files of its own by a function that no bundler follows.
     resolve: { symlinks: false, mainFields: ["module", "main"] },
     preserveEntrySignatures: plan.entriesMayGrow ? "allow-extension" : "exports-only",
+    transform: { define: { SVC_VERSION: JSON.stringify(readPackage().version) } },
     checks: { ineffectiveDynamicImport: false },
     logLevel: "warn",
     onLog: (_level, { message }) => {
@@ -128,12 +139,18 @@ function findPlaces(folder: string, parts: readonly Part[], getModule: GetModule
 
 const listSources = (path: string) => (path.endsWith(sep) ? readdirSync(path).map((name) => join(path, name)) : [path]);
 
-const toPath = (folder: string, id: string) => relative(folder, id).split(sep).join("/");
+/** A path as specifiers and archives write it, on every system. */
+export const toSlashes = (path: string) => path.split(sep).join("/");
+
+const toPath = (folder: string, id: string) => toSlashes(relative(folder, id));
 
 /** The map has one mark for each line of ours, which is what a stack trace needs; there is none where nothing is. */
 async function writeChunk({ out, folder }: BundlePlan, { fileName, moduleIds, map, code }: OutputChunk): Promise<void> {
   const file = join(out, fileName);
-  const plain = code.replace(SOURCE_MAP_LINE, "").replaceAll(COSTLY_IMPORT, (_, names: string, module: string) => {
+  const own = code.includes(RUNTIME_REQUIRE)
+    ? code.replace(REQUIRE_IMPORT, "").replace(RUNTIME_REQUIRE, BUILTIN_REQUIRE)
+    : code;
+  const plain = own.replace(SOURCE_MAP_LINE, "").replaceAll(COSTLY_IMPORT, (_, names: string, module: string) => {
     return `const ${names.replaceAll(" as ", ": ")} = globalThis.process.getBuiltinModule("${module}");`;
   });
   if (map === null || !moduleIds.some((id) => toPath(folder, id).startsWith("src/"))) return writeFile(file, plain);
@@ -162,9 +179,11 @@ function findPackage(id: string): { readonly place: string; readonly name: strin
 
 async function listPackages(chunks: readonly OutputChunk[]): Promise<BundledPackage[]> {
   const places = new Map<string, string>();
-  for (const id of chunks.flatMap(({ moduleIds }) => moduleIds)) {
+  for (const id of chunks.flatMap(({ moduleIds }) => moduleIds.map(toSlashes))) {
     const found = findPackage(id);
     if (found !== undefined) places.set(found.place, found.name);
+    else if (id.includes("/node_modules/"))
+      throw new Error(`No package is known for ${id}, so its licence is missing.`);
   }
   const found = [...places].map(async ([place, name]) => {
     const { version, author } = manifestSchema.parse(JSON.parse(await readFile(join(place, "package.json"), "utf8")));

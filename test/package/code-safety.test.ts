@@ -12,6 +12,8 @@ const STARTS_PROGRAMS = [
   "src/cli/open-editor.ts",
   "src/service/backup/archive.ts",
   "src/service/added/mcp/child-transport.ts",
+  // `taskkill` of Windows, for what such a server started.
+  "src/service/added/mcp/child-transport.ts",
   "src/service/added/mcp/group-watch.ts",
 ];
 

@@ -21,7 +21,10 @@ export type PackedPackage = z.infer<typeof packedSchema>[0] & {
   readonly bundled: readonly BundledPackage[];
 };
 
-/** Builds a copy of the sources, so that the project's `dist/` is left alone. Returns the copy's path. */
+/**
+ * Builds a copy of the sources, so that the project's `dist/` is left alone. Returns the copy's path.
+ * @public - a benchmark loads it from the tree that it measures
+ */
 export async function buildCheckout(folder: string): Promise<string> {
   return (await buildCopy(folder)).copy;
 }

@@ -10,7 +10,7 @@ try {
   const { path, files } = await packForOpenClaw(PACKAGE_ROOT, folder);
   await cp(path, join(PACKAGE_ROOT, basename(path)));
   process.stdout.write(`${basename(path)}: ${files.length} files\n`);
-  process.stdout.write(`Next: openclaw plugins install npm-pack:./${basename(path)} --force --accept-capabilities\n`);
+  process.stdout.write(`Next: openclaw plugins install ./${basename(path)} --force --accept-capabilities\n`);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { withWriteLock } from "../../src/base/disk.ts";
+import { withWriteLock } from "../../src/base/write-lock.ts";
 import { type Credentials, openCredentialStore, type PendingPairing } from "../../src/pairing/credentials.ts";
 import { catchError } from "../client/recording-server.ts";
 import { verifies } from "../contract/verifies.ts";

@@ -111,21 +111,36 @@ function holders(value: unknown, [step, ...rest]: RenamedKey["path"]): Record<st
   return Object.hasOwn(value, step) ? holders(value[step], rest) : [];
 }
 
-/** Everything a provider would refuse in a projected schema, in words. */
-export function findIllegal({ schema }: ProjectedSchema): string[] {
+/** Everything a provider would refuse in a projected schema, in words; for `gemini` by Google's rules as well. */
+export function findIllegal({ schema }: ProjectedSchema, profile: SchemaProfile = "full"): string[] {
   const found: string[] = [];
   if (schema.type !== "object" || !isRecord(schema.properties)) found.push("root is not an object with properties");
   for (const keyword of ["anyOf", "oneOf", "allOf", "enum", "not"]) {
     if (schema[keyword] !== undefined) found.push(`root ${keyword}`);
   }
   findIllegalBelow(schema, "#", found);
+  if (profile === "gemini") findUntyped(schema, "#", found);
   return found;
+}
+
+/** Google takes a type at each node or a union, and no empty list of properties below the root. */
+function findUntyped(node: unknown, where: string, found: string[]): void {
+  if (!isRecord(node)) return;
+  if (typeof node.type !== "string" && !Array.isArray(node.anyOf)) found.push(`${where}: no type`);
+  const properties = Object.entries(isRecord(node.properties) ? node.properties : {});
+  if (where !== "#" && isRecord(node.properties) && properties.length === 0) found.push(`${where}: no properties`);
+  for (const [key, property] of properties) findUntyped(property, `${where}/${key}`, found);
+  if (node.type === "array" || node.items !== undefined) findUntyped(node.items ?? {}, `${where}/[]`, found);
+  for (const branch of Array.isArray(node.anyOf) ? node.anyOf : []) findUntyped(branch, `${where}/|`, found);
 }
 
 function findIllegalBelow(node: unknown, where: string, found: string[]): void {
   if (!isRecord(node)) return;
   for (const keyword of ["$ref", "allOf", "oneOf", "not", "if", "$defs", "definitions", "$schema", "$id", "id"]) {
     if (node[keyword] !== undefined) found.push(`${where}: ${keyword}`);
+  }
+  for (const keyword of ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) {
+    if (Math.abs(Number(node[keyword] ?? 0)) >= 2 ** 63) found.push(`${where}: ${keyword} beyond 64 bits`);
   }
   const types = Array.isArray(node.type) ? node.type : [node.type];
   if (types.filter((type) => type !== "null").length > 1) found.push(`${where}: list of types`);

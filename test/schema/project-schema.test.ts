@@ -494,6 +494,15 @@ describe("keys", () => {
   });
 });
 
+const ANY_ITEM = { anyOf: ["string", "number", "boolean", "object"].map((type) => ({ type })) };
+const ANY = { anyOf: [...ANY_ITEM.anyOf, { type: "array", items: ANY_ITEM }] };
+const BRANCHES = {
+  anyOf: [
+    { type: "integer", minimum: 1 },
+    { type: "integer", description: "One of -1." },
+  ],
+};
+
 describe("gemini: one property", () => {
   test.each<[string, unknown, unknown]>([
     ["null is nullable", { type: ["string", "null"] }, { type: "string", nullable: true }],
@@ -514,7 +523,7 @@ describe("gemini: one property", () => {
       { type: "string", format: "int64" },
       { type: "string", description: "Format: int64." },
     ],
-    ["a format without a type is words", { format: "email" }, { description: "Format: email." }],
+    ["a format without a type is words", { format: "email" }, { type: "string", description: "Format: email." }],
     ["a number's format stays", { type: "integer", format: "int64" }, { type: "integer", format: "int64" }],
     [
       "texts for a number are words",
@@ -525,7 +534,7 @@ describe("gemini: one property", () => {
     [
       "closed objects are not said",
       { type: "object", properties: { a: {} }, additionalProperties: false },
-      { type: "object", properties: { a: {} } },
+      { type: "object", properties: { a: ANY } },
     ],
     [
       "exclusive limits are words",
@@ -544,12 +553,18 @@ describe("gemini: one property", () => {
         description: "D",
         nullable: true,
         anyOf: [
-          { type: "object", properties: { x: {} }, required: ["x"] },
-          { type: "object", properties: { x: {}, y: {} } },
+          { type: "object", properties: { x: ANY }, required: ["x"] },
+          { type: "object", properties: { x: ANY, y: ANY } },
         ],
       },
     ],
-    ["types that are clear are said", { properties: { a: {} } }, { type: "object", properties: { a: {} } }],
+    ["types that are clear are said", { properties: { a: {} } }, { type: "object", properties: { a: ANY } }],
+    ["any value has a type", {}, ANY],
+    ["any item has a type", { type: "array" }, { type: "array", items: ANY }],
+    ["limits say the type", { minimum: 1 }, { type: "number", minimum: 1 }],
+    ["listed values say the type", { enum: [true] }, { type: "boolean", description: "One of true." }],
+    ["a branch has the type around it", { type: "integer", anyOf: [{ minimum: 1 }, { enum: [-1] }] }, BRANCHES],
+    ["no empty list of properties", { type: "object", properties: {} }, { type: "object" }],
     [
       "a list of types is a union",
       { type: ["string", "number", "null"] },
@@ -570,8 +585,21 @@ test("gemini: of two branches that are shown alike, the properties stay beside t
   const node = { type: "object", properties: { a: {} }, anyOf: [branch, { ...branch, "x-order": 2 }] };
   expect(projectProperty(node, {}, "gemini")).toEqual({
     type: "object",
-    properties: { a: {}, b: { type: "string" } },
+    properties: { a: ANY, b: { type: "string" } },
     required: ["b"],
+  });
+});
+
+describe.each(["full", "gemini"] as const)("%s: bounds that 64 bits do not hold", (profile) => {
+  test.each([2 ** 63, -(2 ** 63), 1e308])("%d is not shown", (bound) => {
+    const property = {
+      type: "number",
+      minimum: -bound,
+      maximum: bound,
+      exclusiveMaximum: bound,
+      multipleOf: Math.abs(bound),
+    };
+    expect(projectProperty(property, {}, profile)).toEqual({ type: "number" });
   });
 });
 

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { buildPrograms } from "../package/build.ts";
@@ -11,12 +11,13 @@ declare module "vitest" {
   }
 }
 
-/** Builds the command line once for the files of a project that start it. */
-export default async function provideProgram(project: TestProject): Promise<() => Promise<void>> {
+/** Builds the command line once for the files of a project that start it; with `SVC_TEST_PROGRAM=none` they fail. */
+export default async function provideProgram(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (process.env.SVC_TEST_PROGRAM === "none") return undefined;
   const cache = join(PACKAGE_ROOT, "node_modules/.cache");
   await mkdir(cache, { recursive: true });
   // Beside the packages that it loads.
-  const folder = await mkdtemp(join(cache, "program-"));
+  const folder = await realpath(await mkdtemp(join(cache, "program-")));
   await copyFile(join(PACKAGE_ROOT, "package.json"), join(folder, "package.json"));
   await buildPrograms(PACKAGE_ROOT, join(folder, "dist"));
   project.provide("program", join(folder, "dist/bin.js"));

@@ -3,9 +3,11 @@ import { delimiter, join } from "node:path";
 import { hasConsumers, hasEngines, hasNodes } from "../consumers/consumer.ts";
 import { hasServers } from "../e2e/added-apps/find-servers.ts";
 import { findOpenClaw } from "../e2e/openclaw/host/find-openclaw.ts";
+import { canMountDisks } from "../faults/other-disks/disks.ts";
 import { canUsePidNamespaces } from "../faults/pid-namespaces/pid-namespaces.ts";
 import { canMakeSmallDisk } from "../faults/small-disk/small-disk.ts";
 import { hasDriveServers } from "../service/integrations/drive/servers/find-drive-servers.ts";
+import { hasWindows } from "../windows/wine-place.ts";
 import { findPostgres } from "./start-postgres.ts";
 import { IN_OPENCLAW } from "./test-files.ts";
 
@@ -16,6 +18,8 @@ export interface SystemSuite {
   readonly present: () => boolean;
   /** What a person types to be able to run it. */
   readonly provide: string;
+  /** True for one that runs by a command of its own, and may be left out where all others must run. */
+  readonly isApart?: boolean;
 }
 
 /** Where Debian, Fedora and macOS put a Chromium; `SVC_CHROMIUM` overrides. */
@@ -91,6 +95,25 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     provide: "on Linux as root, or where users may make user namespaces (sysctl kernel.unprivileged_userns_clone=1)",
   },
   {
+    name: "faulty-disk (a disk that does not flush, or fails at one operation)",
+    files: "test/faults/faulty-disk/**/*.test.ts",
+    present: () => process.platform === "linux" && isInstalled("gcc"),
+    provide: "on Linux: sudo apt-get install -y gcc libc6-dev",
+  },
+  {
+    name: "other disks (every write on exFAT, on NTFS and without /proc)",
+    files: "test/faults/other-disks/**/*.test.ts",
+    present: canMountDisks,
+    provide: "on Linux as root, with /dev/fuse: apt-get install -y exfat-fuse exfatprogs fuse3 ntfs-3g",
+  },
+  {
+    name: "windows (most commands of the README under Windows' Node in Wine)",
+    files: "test/windows/*.test.ts",
+    present: () => hasWindows() && canMountDisks(),
+    provide: "on Debian, as root, beside what other disks need: npm run windows:install && npm run test:windows",
+    isApart: true,
+  },
+  {
     name: "pid namespaces (containers with one host name on one state folder)",
     files: "test/faults/pid-namespaces/**/*.test.ts",
     present: canUsePidNamespaces,
@@ -103,14 +126,14 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     provide: "npm run openclaw:install && sudo apt-get install -y chromium",
   },
   {
-    name: "added apps (reference MCP servers, and GitHub's OpenAPI document)",
+    name: "added apps (real MCP servers, GitHub's OpenAPI document, and swagger-client)",
     files: "test/e2e/added-apps/**/*.test.ts",
     present: hasServers,
     provide: "npm run mcp-servers:install",
   },
   {
-    name: "consumers (the packed package with TypeScript 5.9, 6 and 7; the software bill beside its schema; OpenTelemetry; Standard Webhooks)",
-    files: "test/consumers/{types,software-bill,telemetry,webhooks}.test.ts",
+    name: "consumers (the packed package with TypeScript 5.9, 6 and 7, in bundles of webpack, esbuild, Vite and Next; the software bill beside its schema; OpenTelemetry; Standard Webhooks)",
+    files: "test/consumers/{bundles,types,software-bill,telemetry,webhooks}.test.ts",
     present: hasConsumers,
     provide: "npm run consumers:install",
   },

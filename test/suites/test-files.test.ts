@@ -1,9 +1,10 @@
 import { globSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { SYSTEM_SUITES } from "./suites.ts";
 import { ALONE, LONG_TESTS, ON_BOTH_STORES, ON_ONE_STORE } from "./test-files.ts";
 
-const root = new URL("../..", import.meta.url).pathname;
+const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The patterns without braces that one with braces stands for. */
 function expand(pattern: string): string[] {

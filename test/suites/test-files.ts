@@ -37,6 +37,9 @@ export const ON_ONE_STORE: string[] = [
   "test/service/triggers/schedule.test.ts",
 ];
 
+/** Tests that run under Windows' Node, and take minutes. */
+export const ON_WINDOWS = "test/windows/*.test.ts";
+
 /** Tests that share one gateway, and so run one after another. */
 export const IN_OPENCLAW = "test/e2e/openclaw/**/*.test.ts";
 
@@ -44,6 +47,8 @@ export const IN_OPENCLAW = "test/e2e/openclaw/**/*.test.ts";
 export const ALONE: string[] = [
   "test/hostile/service/wire.long.test.ts",
   "test/media/envelope-memory.test.ts",
+  "test/media/open/other-spellings.test.ts",
   "test/pairing/credentials.test.ts",
   "test/runtimes/openclaw/{load,repair-params,svc-host}.test.ts",
+  "test/service/files/disk-names.test.ts",
 ];

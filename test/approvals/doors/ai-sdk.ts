@@ -49,6 +49,7 @@ export const AI_SDK: Door = {
   hasModel: true,
   outlives: true,
   expiresAfterMs: EXPIRES_AFTER_MS,
+  cannot: {},
   async open(host) {
     const { tools, toolApproval, close } = await openAiSdkTools(toSettings(host));
     const run = async (calls: readonly ModelCall[], messages: ModelMessage[]): Promise<Turn> => {
@@ -69,11 +70,11 @@ export const AI_SDK: Door = {
       start: (calls) => run(calls, [{ role: "user", content: "Please." }]),
       resume(saved, answers, calls = []) {
         const messages = JSON.parse(saved) as ModelMessage[];
-        const content = findRequests(messages).map(({ approvalId }, index) => ({
-          type: "tool-approval-response" as const,
-          approvalId,
-          approved: (answers[index] satisfies Answer | undefined) === "approve",
-        }));
+        const content = findRequests(messages).flatMap(({ approvalId }, index) => {
+          const answer: Answer = answers[index];
+          if (answer === undefined) return [];
+          return { type: "tool-approval-response" as const, approvalId, approved: answer === "approve" };
+        });
         return run(calls, content.length === 0 ? messages : [...messages, { role: "tool", content }]);
       },
       close,

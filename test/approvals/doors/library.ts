@@ -1,4 +1,4 @@
-import type { ContinueAnswer, PreparedCall } from "../../../src/calls/continue.ts";
+import type { ContinueAnswer, ContinuedCall, PreparedCall } from "../../../src/calls/continue.ts";
 import { renderOutcome } from "../../../src/calls/outcome.ts";
 import { createToolSession } from "../../../src/index.ts";
 import { type Answer, type Door, EXPIRES_AFTER_MS, toSettings } from "../door.ts";
@@ -14,10 +14,14 @@ export const LIBRARY: Door = {
   hasModel: false,
   outlives: true,
   expiresAfterMs: EXPIRES_AFTER_MS,
+  cannot: {},
   async open(host) {
     const session = await createToolSession(toSettings(host));
     const goOn = async (states: readonly string[], answers: readonly Answer[]) => {
-      const ended = await Promise.all(states.map((state, index) => session.continue(state, toAnswer(answers[index]))));
+      const ended: ContinuedCall[] = [];
+      // The order is the host's.
+      for (const [index, state] of states.entries())
+        ended.push(await session.continue(state, toAnswer(answers[index])));
       return {
         told: ended.map(({ outcome }) => renderOutcome(outcome)),
         next: ended.flatMap(({ next }) => next ?? []),

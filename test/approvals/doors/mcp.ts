@@ -1,5 +1,5 @@
 import { connectHere } from "../../runtimes/mcp/mcp-client.ts";
-import type { Door } from "../door.ts";
+import { type Door, ENDS_WITH_PROCESS, EXPIRES_AFTER_MS } from "../door.ts";
 import { openWaitingDoor } from "./open-questions.ts";
 
 /** `svc mcp` with a client that shows forms: a question ends with the server that asked it. */
@@ -8,14 +8,15 @@ export const MCP: Door = {
   canEdit: false,
   hasModel: false,
   outlives: false,
-  expiresAfterMs: undefined,
-  open: ({ home, baseUrl: url, apiKey, idempotencyKeys }) =>
+  expiresAfterMs: EXPIRES_AFTER_MS,
+  cannot: ENDS_WITH_PROCESS,
+  open: ({ home, baseUrl: url, apiKey, idempotencyKeys, now }) =>
     openWaitingDoor(async (ask) => {
       const client = await connectHere(
         home,
         { url, apiKey },
         {
-          session: { ...(idempotencyKeys && { idempotencyKeys }) },
+          session: { ...(idempotencyKeys && { idempotencyKeys }), ...(now && { now }) },
           human: async ({ message }) =>
             (await ask(message)) === "approve"
               ? { action: "accept", content: { approve: true } }
@@ -24,6 +25,11 @@ export const MCP: Door = {
       );
       return {
         call: async ({ name, args }) => JSON.stringify(await client.call(name, args)),
+        sent: () => client.lines.sent,
+        /** The messages of the client as they were, also those that hold a yes. */
+        async sendAgain(sent) {
+          for (const line of sent) await client.lines.repeat(line);
+        },
         close: () => client.close(),
       };
     }),

@@ -49,6 +49,7 @@ export const OPENAI_AGENTS: Door = {
   hasModel: true,
   outlives: true,
   expiresAfterMs: EXPIRES_AFTER_MS,
+  cannot: {},
   async open(host) {
     setTracingDisabled(true);
     const opened = await openAgentTools(toSettings(host));
@@ -73,7 +74,7 @@ export const OPENAI_AGENTS: Door = {
         const state = await RunState.fromString<object, Agent>(agent, saved);
         for (const [index, interruption] of state.getInterruptions().entries()) {
           if (answers[index] === "approve") state.approve(interruption);
-          else state.reject(interruption);
+          else if (answers[index] !== undefined) state.reject(interruption);
         }
         return run(agent, state);
       },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { cutText } from "../../../src/base/text.ts";
 import { createApprovalCard } from "../../../src/calls/ask/card.ts";
 import { type ApprovalSubject, createApprovalRequest } from "../../../src/calls/ask/request.ts";
-import { toPlainText } from "../../../src/wire/plain-text.ts";
+import { toPlainText } from "../../../src/card/plain-text.ts";
 
 function createCard(change: Partial<ApprovalSubject> = {}, options = {}): string {
   const request = createApprovalRequest(
@@ -86,11 +86,12 @@ describe("createApprovalCard", () => {
     const text = "word ".repeat(1_000);
     const card = createCard({ arguments: { to: "ann@example.org", text } }, { maxRows: 12, howToSeeAll: "Answer v." });
     const lines = card.split("\n");
-    expect(lines.length).toBeLessThanOrEqual(15);
+    expect(lines.length).toBeLessThanOrEqual(16);
     expect(lines).toContain("Arguments │ to: ann@example.org");
     expect(card).toMatch(/\n\[cut: [\d,]+ of 5,0\d\d characters\]\n/);
-    expect(lines.slice(-3)).toEqual([
+    expect(lines.slice(-4)).toEqual([
       "[left out: why asked, check, it does, expires]",
+      "NOT COMPLETE: not all of this call is on this card.",
       "Answer v.",
       "Approve?  │ drive_upload_file, writes, Family drive",
     ]);

@@ -97,6 +97,8 @@ export const decisionRules: readonly RuleGroup[] = [
       "decision.mcp-no-stream-405": "A GET that takes nothing but an event stream answers 405.",
       "decision.mcp-modern": "Revision 2026-07-28 is served too, with the HTTP statuses that it asks for.",
       "decision.mcp-asks-human": "Over that revision a write is approved, and an app connected, by asking the client.",
+      "decision.mcp-confirm-approves-nothing":
+        "confirm true is no approval: a call that no form asks about waits for the owner, as an unconfirmed one does.",
       "decision.oauth-owner-approves": "Only the signed-in owner approves an OAuth client, each time it asks.",
       "decision.oauth-audience": "An access token is good for /api/mcp of this service and nothing else.",
       "decision.oauth-loopback-http": "A client may register plain http addresses only on loopback.",

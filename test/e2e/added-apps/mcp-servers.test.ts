@@ -11,7 +11,7 @@ import { call } from "../../service/http-calls.ts";
 import { runSvc } from "../run-svc.ts";
 import { askServer } from "./ask-server.ts";
 import { findChildren } from "./find-children.ts";
-import { findServer } from "./find-servers.ts";
+import { findServer, startOffline } from "./find-servers.ts";
 
 /** Four reference MCP servers, each added to a running service by one command, with nothing fetched from anywhere. */
 
@@ -112,7 +112,7 @@ describe.each(SERVERS)("the $server server", (reference) => {
   };
 
   test("is added by one command, and its tools are listed", async () => {
-    const command = ["--", process.execPath, program, ...args()];
+    const command = ["--", ...startOffline(program), ...args()];
     const added = await runSvc(
       ["--json", "add", "mcp", slug, "--yes", "--data", service.dataDir, ...(reference.flags ?? []), ...command],
       home,

@@ -4,11 +4,12 @@ import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { launchChromium, openWindow, signIn } from "./chromium.ts";
 
-const BIN = new URL("../../../src/bin.ts", import.meta.url).pathname;
+const BIN = fileURLToPath(new URL("../../../src/bin.ts", import.meta.url));
 
 let browser: Browser;
 let folder: string;
@@ -74,7 +75,7 @@ async function playDemo(answer: string): Promise<{ printed: Printed; exitCode: n
   await page.goto(pairUrl);
   expect(await page.locator(".code strong").textContent()).toBe(code);
   await page.getByRole("button", { name: "Approve device" }).click();
-  await page.getByRole("heading", { name: "Device approved" }).waitFor();
+  await page.getByRole("heading", { name: /^Device (approved|paired)$/ }).waitFor();
   await page.context().close();
   await printed.waitFor(/\[a\]pprove/);
   child.stdin.end(`${answer}\n`);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parseExactly } from "../../../src/base/exact-number.ts";
 import { connectOperator } from "./host/operator.ts";
 import { useHost } from "./host/use-host.ts";
 
@@ -95,6 +96,24 @@ test("over HTTP the request waits for the answer", async () => {
   await operator.answerCard("deny");
   expect(await no).toMatchObject({ status: 403 });
   expect(effects("http")).toHaveLength(1);
+});
+
+test("a number that the host rounded is refused; written as a text, its digits are on the card and at the app", async () => {
+  const digits = "9007199254740993";
+  // Where a tool of the host's own takes a number, the host makes one of a text.
+  const call = (amount: unknown) => ({
+    tool: "svc_call_tool",
+    args: { name: "probe_write_text", arguments: { text: "digits", amount } },
+  });
+  const [rounded] = await play("digits", [call(parseExactly(digits))]);
+  expect(rounded).toContain("too large a number");
+  expect(cardsOf("digits")).toEqual([]);
+  let card: Record<string, unknown> = {};
+  await play("digits", [call(digits)], async () => {
+    card = await host().operator.answerCard("allow-once");
+  });
+  expect(card.description).toContain(`amount: ${digits}`);
+  expect(effects("digits").map(({ args }) => String(args.amount))).toEqual([digits]);
 });
 
 test("a read and a call that cannot work show no card", async () => {

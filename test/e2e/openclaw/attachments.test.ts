@@ -164,6 +164,6 @@ test("the skill stands in the prompt, and the agent can read it where the prompt
   const { raw = "", results = [] } = model.requests.at(-1) ?? {};
   expect(raw).toContain("connected apps (mail, files, notes and others) through svc");
   expect(results[0]).toContain("# svc: act on the user's apps");
-  const { skills } = await operator.request("skills.status");
+  const { skills } = await operator.request("skills.status", { agentId: "main" });
   expect(skills).toContainEqual(expect.objectContaining({ name: "svc", eligible: true, requirements: GATE }));
 });

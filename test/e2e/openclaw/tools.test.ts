@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { throughReload } from "./host/through-reload.ts";
+import { patchConfig } from "./host/through-reload.ts";
 import { useHost } from "./host/use-host.ts";
 
 const host = useHost();
@@ -49,15 +49,12 @@ describe("the agent", () => {
 describe.each(["coding", "full"])("under the profile %s", (profile) => {
   /** The other files find no profile set. */
   afterAll(async () => {
-    const { state, operator } = host();
-    const patch = await createPatch({ tools: null });
-    await throughReload(state, () => operator.request("config.patch", patch), "tools");
+    await patchConfig(host(), { tools: null }, "tools");
   });
 
   test("the agent has the same tools", async () => {
-    const { state, invoke, operator } = host();
-    const patch = await createPatch({ tools: { profile } });
-    await throughReload(state, () => operator.request("config.patch", patch), "tools");
+    const { state, invoke } = host();
+    await patchConfig(host(), { tools: { profile } }, "tools");
     const { tools, raw } = await lookAtPrompt(`profile-${profile}`);
     expect(tools).toEqual(expect.arrayContaining(["svc_search_tools", "svc_call_tool"]));
     expect(raw).toContain("drive_upload_file");
@@ -65,11 +62,6 @@ describe.each(["coding", "full"])("under the profile %s", (profile) => {
     expect(state.port).toBeGreaterThan(0);
   }, 300_000);
 });
-
-async function createPatch(change: object) {
-  const { hash } = await host().operator.request("config.get");
-  return { raw: JSON.stringify(change), baseHash: hash };
-}
 
 describe("over HTTP", () => {
   test("a read runs at once", async () => {

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTriggerLab, TOKEN, type TriggerLab } from "../../service/triggers/trigger-lab.ts";
 import { createState, type HostState } from "./host/isolated-state.ts";
-import { OPEN_HOST_MS } from "./host/own-host.ts";
 import { type ScriptedModel, startScriptedModel } from "./host/scripted-model.ts";
 import { type Gateway, startGateway } from "./host/start-gateway.ts";
 
-/** A gateway whose hooks the service calls; it needs no plugin for that. */
+/** A gateway of one agent, whose hooks the service calls; it needs no plugin for that. With two, a hook must name one. */
 
 let lab: TriggerLab;
 let model: ScriptedModel;
@@ -17,7 +16,7 @@ beforeAll(async () => {
   const hooks = { enabled: true, token: TOKEN, path: "/hooks" };
   state = await createState({ modelUrl: model.url, config: { hooks } });
   gateway = await startGateway(state);
-}, OPEN_HOST_MS);
+}, 600_000);
 afterAll(async () => {
   await gateway?.stop();
   await state?.remove();

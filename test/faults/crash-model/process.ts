@@ -27,6 +27,8 @@ export class ModelProcess {
     this.#runs = this.#runs.filter(({ isOver }) => !isOver);
     // The same call made twice at once is one run, which has tests of its own.
     if (this.#runs.length >= WIDTH || this.#runs.some(({ call }) => call === nameCall(spec))) return;
+    // Approved calls of an account go one at a time: one that stands still would keep this one from any stop.
+    if (this.#runs.some(({ isUnderWay }) => isUnderWay)) return;
     const { session } = await this.#open();
     const run = new Run(this.#machine, spec);
     this.#runs.push(run);
@@ -36,7 +38,7 @@ export class ModelProcess {
 
   async step(nth: number, push: Push, times: number): Promise<void> {
     this.#runs = this.#runs.filter(({ isOver }) => !isOver);
-    const run = this.#runs[nth % Math.max(1, this.#runs.length)];
+    const run = this.#runs.find(({ isUnderWay }) => isUnderWay) ?? this.#runs[nth % Math.max(1, this.#runs.length)];
     if (run !== undefined) await pushOn(run, push, times);
   }
 

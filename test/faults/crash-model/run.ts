@@ -52,6 +52,11 @@ export class Run implements RunFacts {
     this.startedAt = machine.oracle.tick();
   }
 
+  /** True where it stands at anything but a question. */
+  get isUnderWay(): boolean {
+    return !this.isOver && this.#stop !== undefined && this.#stop.kind !== "asked";
+  }
+
   /** Makes the call and goes on to the first stop. */
   start(session: ToolSession): Promise<void> {
     return this.#advance(() => {

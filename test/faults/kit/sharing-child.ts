@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { openCredentialFile } from "../../../src/pairing/credentials.ts";
 import { openFaultSession } from "./fault-lab.ts";
 
@@ -38,6 +39,8 @@ async function callTool(callId: string): Promise<void> {
     { url, apiKey },
     {
       stateDir: join(folder, "state"),
+      // A call waits while another process sends on the account.
+      sleep: (ms) => delay(ms),
       onEvent: (event) => {
         if (event.type === "cache_rebuilt") console.log(`damaged cache: ${event.reason}`);
       },

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { withWriteLock } from "../../../src/base/disk.ts";
+import { withWriteLock } from "../../../src/base/write-lock.ts";
 import { isSvcError } from "../../../src/errors.ts";
 
 /** Takes a lock and holds it until it is typed to, or says that another process has it. */

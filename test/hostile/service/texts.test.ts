@@ -165,7 +165,8 @@ describe("OpenClaw", () => {
     for (const name of TOOLS) {
       const params = { name, arguments: { text: "a" } };
       const event = { toolName: "svc_call_tool", params, toolCallId: name, runId: name };
-      shown.push(await judge(event, { toolName: "svc_call_tool", ...context, requester: { channel: "webchat" } }));
+      const requester = { channel: "webchat", senderId: "gateway-client" };
+      shown.push(await judge(event, { toolName: "svc_call_tool", ...context, requester }));
       const { explain, ...channel } = createHumanChannel({ ...host, ...askState }, context, name, { loadSdk });
       const account = await host.openAccount(context);
       const tool = account.session.staticTools.find((one) => one.name === "svc_call_tool");

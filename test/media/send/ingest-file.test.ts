@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SvcClient } from "../../../src/client/client.ts";
-import { ingestFile } from "../../../src/media/send/send-files.ts";
+import { ingestFile } from "../../../src/media/send/ingest-file.ts";
 import { readUploadHint, type UploadPlan } from "../../../src/media/send/upload-hint.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { createMediaFolder, type MediaFolder } from "../media-folder.ts";
@@ -84,6 +84,23 @@ describe("uploading by a hint", () => {
     ]);
     expect(JSON.stringify(seen)).not.toContain(KEY);
     expect(JSON.stringify(seen)).not.toContain(media.folder);
+  });
+
+  test("sends a form of one part where the hint does", async () => {
+    const { file, plan } = await prepare(
+      (url, path) => `curl -X POST "${url}" -H "Authorization: Bearer ${TOKEN}" -F "upload=@${path};type=a/b"`,
+    );
+    expect(await ingestFile(client, media.roots, file, plan)).toBe("1/drive/upload/request/9f");
+    const [{ headers, body } = expect.fail()] = seen;
+    expect(headers["content-length"]).toBe(String(body.length));
+    const form = await new Response(new Uint8Array(body), {
+      headers: { "content-type": String(headers["content-type"]) },
+    }).formData();
+    expect([...form.keys()]).toEqual(["upload"]);
+    const part = form.get("upload");
+    if (!(part instanceof File)) return expect.fail("The part is no file.");
+    expect([part.name, part.type]).toEqual(["photo 1.png", "image/png"]);
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(PNG);
   });
 
   test("uses a token once, also when the upload failed", async () => {

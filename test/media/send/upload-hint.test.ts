@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readUploadHint, redactHint } from "../../../src/media/send/upload-hint.ts";
+import { redactHint } from "../../../src/media/send/redact-hint.ts";
+import { readUploadHint } from "../../../src/media/send/upload-hint.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { measureCpuTime } from "../../cpu-time.ts";
 import {

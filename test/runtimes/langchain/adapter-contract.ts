@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { FakeBuiltModel } from "@langchain/core/testing";
 import { DynamicStructuredTool } from "@langchain/core/tools";
 import { MemorySaver } from "@langchain/langgraph";
@@ -234,7 +235,7 @@ export function describeAdapters(adapters: readonly Adapter[]): void {
   });
 }
 
-const CHILD = new URL("./agent-child.ts", import.meta.url).pathname;
+const CHILD = fileURLToPath(new URL("./agent-child.ts", import.meta.url));
 
 /** Starts the agent in a process of its own and kills it, without warning, at `place`. */
 async function killAt(

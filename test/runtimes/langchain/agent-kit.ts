@@ -56,6 +56,11 @@ export function readAsked(state: AgentState): Asked[] {
   );
 }
 
+/** The answer to the first open interrupt, by its id: the same plain words count once in a task. */
+export function resumeFirst(state: AgentState, value: unknown): ReturnType<typeof resume> {
+  return resume({ [String(listInterrupts(state)[0]?.id)]: value });
+}
+
 /** Answers each question by its title until none is left, as an interface would: one answer per interrupt. */
 export async function answerAll(
   agent: RunningAgent,

@@ -9,7 +9,7 @@ import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
 import { addConnection, startProbeService } from "../../contract/probe-service.ts";
 import { type AgentParts, findAdapter, resume } from "./adapters.ts";
-import { answerAll, ask, config, note, readAsked, readStatuses, readTitles, script } from "./agent-kit.ts";
+import { answerAll, ask, config, note, readAsked, readStatuses, readTitles, resumeFirst, script } from "./agent-kit.ts";
 
 /** What the gate does beyond yes and no. */
 
@@ -91,7 +91,7 @@ describe("what was shown", () => {
     const again = await agent.invoke(resume(yes), config);
     expect(JSON.stringify(again.__interrupt__)).toContain("has changed since you were asked");
     expect(await service.effects()).toEqual([]);
-    const state = await agent.invoke(resume(yes), config);
+    const state = await agent.invoke(resumeFirst(again, yes), config);
     expect(readStatuses(state)).toEqual(["succeeded"]);
     expect(await service.effects()).toHaveLength(1);
   });
@@ -105,7 +105,7 @@ describe("what was shown", () => {
     const again = await agent.invoke(resume(yes), config);
     expect(JSON.stringify(again.__interrupt__)).toContain("after the request had expired");
     expect(await service.effects()).toEqual([]);
-    await agent.invoke(resume(yes), config);
+    await agent.invoke(resumeFirst(again, yes), config);
     expect(await readTitles(service)).toEqual(["w1"]);
   });
 });
@@ -258,7 +258,7 @@ describe("several accounts", () => {
         | undefined;
       const [question] = svc?.questions ?? [];
       asked.push(question?.account ?? question?.kind);
-      state = await agent.invoke(resume(question?.kind === "connection" ? second.id : yes), config);
+      state = await agent.invoke(resumeFirst(state, question?.kind === "connection" ? second.id : yes), config);
     }
     expect(asked).toEqual(["First", "connection", "Second"]);
     expect(readStatuses(state)).toEqual(["succeeded"]);

@@ -3,7 +3,7 @@ import { type SvcTool, SvcToolkit, type SvcToolkitOptions } from "../../../src/l
 import { closeAll, closeLater, sayNo, sayYes } from "../../calls/open-test-session.ts";
 import { addConnection, type ProbeService, startProbeService } from "../../contract/probe-service.ts";
 import { type AgentState, resume } from "./adapters.ts";
-import { config, readAsked } from "./agent-kit.ts";
+import { config, readAsked, resumeFirst } from "./agent-kit.ts";
 import { startNode } from "./graph-kit.ts";
 
 /** `batch()` over a tool of an app with two accounts, none of them the default. */
@@ -100,7 +100,7 @@ it("equal calls without ids are calls of their own", async () => {
   const seen = new Set<string>();
   for (const answer of [second, true, probe.connectionId, true]) {
     for (const { id } of readAsked(state)) seen.add(id);
-    state = await agent.invoke(resume(answer), config);
+    state = await agent.invoke(resumeFirst(state, answer), config);
   }
   expect(readAsked(state)).toEqual([]);
   expect(seen.size).toBe(4);

@@ -4,7 +4,7 @@ import { type SvcTool, SvcToolkit } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { resume } from "./adapters.ts";
-import { answerAll, config, note, readAsked, readTitles } from "./agent-kit.ts";
+import { answerAll, config, note, readAsked, readTitles, resumeFirst } from "./agent-kit.ts";
 import { startNode, startTasks } from "./graph-kit.ts";
 
 /** Calls that the host's own code makes in a graph, without a model's message that asks for them. */
@@ -72,8 +72,8 @@ describe("a node that asks something itself", () => {
     await agent.invoke({}, config);
     await agent.invoke(resume({ hello: "there" }), config);
     await agent.invoke(resume(true), config);
-    await agent.invoke(resume("Yes."), config);
-    await agent.invoke(resume(true), config);
+    const asked = await agent.invoke(resume("Yes."), config);
+    await agent.invoke(resumeFirst(asked, true), config);
     expect(answers).toEqual(["Yes.", "Yes."]);
     expect(await readTitles(service)).toEqual(["one", "two"]);
   });

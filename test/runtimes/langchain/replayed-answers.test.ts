@@ -10,7 +10,7 @@ import { createApprovalMiddleware, SvcToolkit, type SvcToolkitOptions } from "..
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
 import { type AgentState, findAdapter, resume } from "./adapters.ts";
-import { ask, config, note, readAsked, readStatuses, readTitles, script } from "./agent-kit.ts";
+import { ask, config, note, readAsked, readStatuses, readTitles, resumeFirst, script } from "./agent-kit.ts";
 import { startNode } from "./graph-kit.ts";
 
 /** A graph hands out stored answers again. A toolkit that was just made stands for a process that knows nothing. */
@@ -74,8 +74,8 @@ describe("in a batch whose answers go to other processes", () => {
     const { invoke } = startBatch([note("a"), note("b"), note("c")]);
     await invoke(ask);
     await invoke(resume(no));
-    await invoke(resume(yes));
-    const state = await invoke(resume(yes));
+    const asked = await invoke(resume(yes));
+    const state = await invoke(resumeFirst(asked, yes));
     expect(readStatuses(state)).toEqual(["declined", "succeeded", "succeeded"]);
     expect(await readTitles(service)).toEqual(["b", "c"]);
   });
@@ -93,8 +93,8 @@ describe("in a batch whose answers go to other processes", () => {
     const processes = [open, openDeaf, open];
     const { invoke } = startBatch([note("a"), note("b")], () => (processes.shift() ?? open)());
     await invoke(ask);
-    await invoke(resume(yes));
-    const state = await invoke(resume(yes));
+    const asked = await invoke(resume(yes));
+    const state = await invoke(resumeFirst(asked, yes));
     expect(readStatuses(state)).toEqual(["unknown", "succeeded"]);
     expect(await readTitles(service)).toEqual(["a", "b"]);
   });
@@ -116,7 +116,7 @@ describe("in a batch whose answers go to other processes", () => {
     await invoke(ask);
     const asked = await invoke(resume(yes));
     expect(JSON.stringify(asked.__interrupt__).length).toBeLessThan(10_000);
-    const state = await invoke(resume(yes));
+    const state = await invoke(resumeFirst(asked, yes));
     expect(String(state.messages.at(-3)?.content)).toContain("long long");
     expect(await readTitles(service)).toEqual(["a", "b"]);
   });
@@ -124,8 +124,8 @@ describe("in a batch whose answers go to other processes", () => {
   it("a step back in time asks anew", async () => {
     const { start, invoke } = startBatch([note("a"), note("b")]);
     await invoke(ask);
-    await invoke(resume(yes));
-    await invoke(resume(yes));
+    const asked = await invoke(resume(yes));
+    await invoke(resumeFirst(asked, yes));
     const agent = await start();
     for await (const past of agent.getStateHistory(config)) {
       if (!past.next.includes("tools")) continue;

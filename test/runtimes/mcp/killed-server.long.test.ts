@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createLab, type Lab } from "../../service/lab-integration.ts";
-import { type ClientOptions, connectClient, makeHome, svcMcp, type TestClient } from "./mcp-client.ts";
+import { type ClientOptions, connectClient, connectHere, makeHome, svcMcp, type TestClient } from "./mcp-client.ts";
 
 /** A `svc mcp` that is killed, and the next one. */
 
@@ -36,7 +36,9 @@ test("after a kill in the middle of a write, the next start warns before the sam
   process.kill(first.pid, "SIGKILL");
   await made;
   lab.release();
-  const second = await connect({ human: () => ({ action: "decline" }) });
+  // In this process, whose clock lets its human read first.
+  const second = await connectHere(place.home, service, { human: () => ({ action: "decline" }) });
+  clients.push(second);
   expect(await second.call(...wait)).toMatchObject({ status: "declined" });
   expect(second.shown[0]?.message).toContain("An equal call was sent before and never answered");
 });

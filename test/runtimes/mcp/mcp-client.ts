@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
@@ -28,7 +29,7 @@ interface Shown {
   readonly message: string;
   readonly url?: string;
 }
-type Answer = { action: "accept" | "decline" | "cancel"; content?: Record<string, string | boolean> };
+type Answer = { action: "accept" | "decline" | "cancel"; content?: Record<string, string | boolean> | null };
 
 export interface ClientOptions {
   readonly kind?: ClientKind;
@@ -83,13 +84,18 @@ export async function connectHere(
     tools = [],
     maxToolTokens = 0,
     session = {},
+    answersAfterMs = 60_000,
     ...options
   }: ClientOptions &
-    Partial<Pick<McpServing, "waitMs" | "tools" | "maxToolTokens">> & { readonly session?: object } = {},
-): Promise<TestClient> {
+    Partial<Pick<McpServing, "waitMs" | "tools" | "maxToolTokens">> & {
+      readonly session?: object;
+      readonly answersAfterMs?: number;
+    } = {},
+): Promise<TestClient & { readonly lines: LineTap }> {
   const { media, state } = placesUnder(home);
   const [input, output] = [new PassThrough(), new PassThrough()];
   let stderr = "";
+  let clock = 0;
   const served = serveMcp({
     session: { baseUrl, apiKey, mediaRoots: [media], stateDir: state, ...session },
     version: "1.0.0",
@@ -102,15 +108,50 @@ export async function connectHere(
       stderr += `svc: ${line}\n`;
     },
     signal: new AbortController().signal,
+    // Read once for a question and once for its answer.
+    now: () => {
+      clock += answersAfterMs;
+      return clock;
+    },
   });
   // A transport over two streams serves both ends.
   const client = await openClient(new StdioServerTransport(output, input), options);
+  // Not earlier: a stream that is read loses what nobody else reads yet.
+  const lines = new LineTap(input, output);
   const close = async () => {
     await client.close();
     input.end();
     await served;
   };
-  return { ...client, stderr: () => stderr, pid: process.pid, close };
+  return { ...client, stderr: () => stderr, pid: process.pid, close, lines };
+}
+
+/** The calls of tools that a client has sent, as they were on the wire. */
+class LineTap {
+  readonly sent: string[] = [];
+  readonly #input: PassThrough;
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(input: PassThrough, output: PassThrough) {
+    this.#input = input;
+    createInterface({ input: input.pipe(new PassThrough()) }).on("line", (line) => {
+      if (line.includes('"tools/call"') && !this.sent.includes(line)) this.sent.push(line);
+    });
+    createInterface({ input: output.pipe(new PassThrough()) }).on("line", (line) => {
+      this.#waiting.get(readId(line))?.();
+    });
+  }
+
+  /** Sends a line once more, and waits for its answer. */
+  async repeat(line: string): Promise<void> {
+    const answered = new Promise<void>((resolve) => this.#waiting.set(readId(line), resolve));
+    this.#input.write(`${line}\n`);
+    await answered;
+  }
+}
+
+function readId(line: string): string {
+  return JSON.stringify((JSON.parse(line) as { id?: unknown }).id);
 }
 
 async function openClient(
@@ -139,10 +180,11 @@ async function openClient(
           listChanged: { tools: { autoRefresh: false, onChanged: countChange } },
         });
   if (client instanceof FirstClient) {
-    if (human !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => ask(params));
+    if (human !== undefined) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ask(params));
     client.setNotificationHandler(ToolListChangedNotificationSchema, countChange);
   } else if (human !== undefined) {
-    client.setRequestHandler("elicitation/create", ({ params }) => ask(params));
+    // Answers that the library does not know are sent too.
+    client.setRequestHandler("elicitation/create", async ({ params }) => (await ask(params)) as never);
   }
   // The transports and the clients of the two packages differ in their types, not in what they are here.
   await client.connect(transport as never);

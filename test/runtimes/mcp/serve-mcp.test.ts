@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import { QUICKEST_PERSON_MS } from "../../../src/wire/form-answer.ts";
 import { decideHeld } from "../../service/approvals/owner.ts";
 import {
   CLIENTS,
@@ -82,7 +83,11 @@ describe.each(CLIENTS)("client %s", (kind) => {
       { action: "accept" as const, content: { approve: false, reason: "Not today." } },
       { action: "decline" as const },
     ];
-    const client = await connect({ kind, human: () => answers.shift() ?? { action: "cancel" } });
+    const client = await connectHere(place.home, service, {
+      kind,
+      human: () => answers.shift() ?? { action: "cancel" },
+    });
+    clients.push(client);
     expect(await client.call("svc_call_tool", createPage)).toMatchObject({ status: "succeeded" });
     expect(client.shown[0]?.message).toMatch(/^```.*Arguments │ title: Milk.*Approve\?/s);
     const declined = await client.call("svc_call_tool", createPage);
@@ -92,6 +97,40 @@ describe.each(CLIENTS)("client %s", (kind) => {
     expect(await client.call("svc_call_tool", createPage)).toMatchObject({ status: "declined" });
     expect(client.shown).toHaveLength(4);
     expect(await service.effects()).toHaveLength(1);
+  });
+
+  test("a client that answers a form without its human has declined nothing", async () => {
+    await start("device");
+    const late = { action: "accept" as const };
+    const slow = [
+      late,
+      { ...late, content: null },
+      { ...late, content: {} },
+      { ...late, content: { approve: "true" } },
+    ];
+    const quick = [
+      { action: "decline" as const },
+      { action: "cancel" as const },
+      { ...late, content: { approve: false } },
+    ];
+    for (const [answers, answersAfterMs] of [
+      [slow, 60_000],
+      [quick, QUICKEST_PERSON_MS - 1],
+    ] as const) {
+      // The newest client does not even send a content that is null.
+      for (const answer of answers.filter(
+        (one) => kind !== CLIENTS[0] || !("content" in one && one.content === null),
+      )) {
+        const client = await connectHere(place.home, service, { kind, answersAfterMs, human: () => answer });
+        clients.push(client);
+        const told = await client.call("svc_call_tool", createPage);
+        expect(told, JSON.stringify(answer)).toMatchObject({ isError: true, status: "needs_approval" });
+        expect(told.hint).toMatch(/without showing it to anybody.*Nobody has declined.*inbox of the service/s);
+        expect(JSON.stringify(told)).not.toContain("The user declined");
+        expect(client.shown).toHaveLength(1);
+      }
+    }
+    expect(await service.effects()).toEqual([]);
   });
 
   test("a local file of 20 MB waits in the inbox with its link, and its result is the call's", async () => {

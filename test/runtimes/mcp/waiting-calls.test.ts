@@ -161,7 +161,7 @@ test("stdout carries the protocol alone, an answer belongs to its question, and 
   const send = async (id: number, more: object = {}) => {
     const params = { name: put[0], arguments: put[1], _meta: meta, ...more };
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`);
-    await expect.poll(() => lines.find((line) => line.id === id), { timeout: 10_000 }).toBeDefined();
+    await expect.poll(() => lines.find((line) => line.id === id), { timeout: 30_000 }).toBeDefined();
     return lines.find((line) => line.id === id) as { result?: Record<string, unknown>; error?: object };
   };
   const asked = await send(1);

@@ -11,6 +11,7 @@ import type {
   HostToolContext,
 } from "../../../src/runtimes/openclaw/host/host-tool.ts";
 import type { SdkModule } from "../../../src/runtimes/openclaw/host/load-sdk.ts";
+import { readEnvironment } from "../../../src/runtimes/openclaw/setup/read-environment.ts";
 import { type SvcHost, shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { type ProbeService, startProbeService } from "../../contract/probe-service.ts";
 import { createFakeApi, createStateFolder, type Recorded } from "./fake-api.ts";
@@ -58,6 +59,8 @@ export interface ApprovalKit {
 interface OtherParts {
   readonly service: Pick<ProbeService, "url" | "apiKey">;
   readonly mediaRoots: readonly string[];
+  /** The host's own folder, which outlives the kit. */
+  readonly stateDir: string;
   readonly ask: (card: HostApproval) => Promise<CardAnswer>;
 }
 
@@ -68,7 +71,10 @@ export async function openApprovalKit(other?: OtherParts): Promise<ApprovalKit> 
       ? await startProbeService()
       : // Tests that bring their own service use no more of it here.
         ({ ...other.service, close: async () => undefined } as unknown as ProbeService);
-  const folder = createStateFolder();
+  const folder =
+    other === undefined
+      ? createStateFolder()
+      : { environment: readEnvironment({ OPENCLAW_STATE_DIR: other.stateDir }), remove: () => undefined };
   const { url: baseUrl, apiKey } = service;
   const { mediaRoots } = other ?? {};
   const { api, recorded } = createFakeApi({ pluginConfig: { baseUrl, apiKey, ...(mediaRoots && { mediaRoots }) } });
@@ -119,7 +125,7 @@ async function playCall(
   call: PlayedCall,
   show: (approval: HostApproval) => Promise<CardAnswer>,
 ): Promise<PlayedResult> {
-  const { tool, args, connectionId, requester = { channel: "webchat" } } = call;
+  const { tool, args, connectionId, requester = { channel: "webchat", senderId: "gateway-client" } } = call;
   count += 1;
   const callId = call.callId ?? `call_${count}`;
   const runId = "runId" in call ? call.runId : `run_${count}`;
@@ -150,8 +156,10 @@ async function execute(
   const account = await host.openAccount(context);
   const tool = account.tools.get("svc_call_tool");
   if (tool === undefined) throw new Error("svc_call_tool is missing");
-  const run = host.decisions.findRun(nameCall(context, callId));
-  return explain(await tool.run(params, { callId: createCallId(context, callId, run), ...channel }));
+  const name = nameCall(context, callId);
+  const run = host.decisions.findRun(name);
+  const place = host.decisions.takePlace(name);
+  return explain(await tool.run(params, { callId: createCallId(context, callId, run), ...place, ...channel }));
 }
 
 /** The two functions of the host's SDK, with the host's own answers. */

@@ -41,6 +41,26 @@ describe("the card before a call", () => {
     expect(kit.service.probe.calls).toHaveLength(1);
   });
 
+  it("keeps the order of two calls while the host has not made the first that was allowed", async () => {
+    const made = Promise.withResolvers<void>();
+    const allowed = Promise.withResolvers<void>();
+    kit.answers.push("allow-once");
+    const before = () => {
+      allowed.resolve();
+      return made.promise;
+    };
+    const first = kit.play({ ...write, args: { text: "first" }, before });
+    await allowed.promise;
+    kit.answers.push("allow-once");
+    const second = kit.play({ ...write, args: { text: "second" } });
+    // Each takes as long as the second needs.
+    for (let time = 0; time < 5; time += 1) await kit.play({ tool: "probe_echo", args: { text: String(time) } });
+    made.resolve();
+    await Promise.all([first, second]);
+    const texts = (await kit.service.effects()).map(({ arguments: args }) => args.text);
+    expect(texts).toEqual(["first", "second"]);
+  });
+
   it("asks again for an equal call of a later turn", async () => {
     kit.answers.push("allow-once", "deny");
     await kit.play(write);
@@ -81,6 +101,10 @@ describe("the card before a call", () => {
       outcome: { status: "needs_approval", message: expect.stringContaining("before all of it was shown") },
     });
     expect(kit.cards, "asked once more within the call").toHaveLength(2);
+    expect(kit.cards[0]?.description).not.toContain("did NOT count");
+    expect(kit.cards[1]?.description).toMatch(
+      /^\n```\nYour Allow did NOT count: you had not read it\. Send \/svc show/,
+    );
     expect(kit.service.probe.calls).toEqual([]);
     expect(kit.host.waitingCalls.list()).toHaveLength(1);
     kit.host.waitingCalls.decide(kit.host.waitingCalls.list()[0]?.code ?? "", "decline");
@@ -194,13 +218,43 @@ describe("without a yes", () => {
     await kit.play({ ...write, requester: {}, context });
     const [event, ...more] = kit.recorded.events;
     expect(event, "the agent's own conversation is told, without a word of the call").toEqual({
-      text: expect.stringMatching(/^(?!.*hello).*scheduled run.*\/svc pending/),
+      text: expect.stringMatching(/^(?!.*hello).*without a person.*\/svc pending/),
       sessionKey: "agent:main:main",
       agentId: "main",
       contextKey: "svc:waiting",
     });
     expect(more, "once for a call that waits already").toEqual([]);
     expect(kit.recorded.wakes).toMatchObject([{ intent: "event", agentId: "main", sessionKey: "agent:main:main" }]);
+  });
+
+  it("a person who writes in the host's own page, which names no sender, gets the card before the call", async () => {
+    kit.answers.push("allow-once");
+    const requester = { channel: "webchat", senderIsOwner: true };
+    expect(await kit.play({ ...write, requester, runId: "r1" })).toMatchObject({ outcome: { status: "succeeded" } });
+    expect(kit.cards).toHaveLength(1);
+    expect(kit.host.waitingCalls.list()).toEqual([]);
+  });
+
+  it.each([
+    ["a scheduled run with a chat to answer to", { channel: "telegram", accountId: "default" }],
+    ["a hook or a heartbeat in the main conversation", { channel: "telegram", senderIsOwner: true }],
+  ])("%s asks nobody, is told the way on, and the main conversation is told once", async (_who, requester) => {
+    kit.answers.push("allow-once");
+    const run = { ...write, requester, runId: "r1" };
+    const told = { status: "needs_approval", hint: expect.stringContaining("/svc pending") };
+    expect(await kit.play(run)).toMatchObject({ blocked: false, outcome: told });
+    expect(await kit.play(run)).toMatchObject({ blocked: false, outcome: told });
+    expect(kit.cards).toEqual([]);
+    expect(kit.host.waitingCalls.list()).toHaveLength(1);
+    expect(kit.recorded.events).toMatchObject([{ sessionKey: "agent:main:main" }]);
+    expect(kit.service.probe.calls).toEqual([]);
+  });
+
+  it("a card that the host refuses in spite of all leaves the call waiting, and the main conversation is told", async () => {
+    kit.answers.push("nobody");
+    await kit.play({ ...write, runId: "r1" });
+    expect(kit.host.waitingCalls.list()).toHaveLength(1);
+    expect(kit.recorded.events).toHaveLength(1);
   });
 
   it.each([

@@ -60,7 +60,8 @@ describe("the static tools", () => {
 
   it("make a write once for each run whose model gives it the same id, and once within a run", async () => {
     const params = { name: "app_change", arguments: { text: "x" } };
-    const session = { sessionKey: "main", toolName: "svc_call_tool", requester: { channel: "webchat" } };
+    const requester = { channel: "webchat", senderId: "gateway-client" };
+    const session = { sessionKey: "main", toolName: "svc_call_tool", requester };
     const again = { toolName: "svc_call_tool", params, toolCallId: "call_0" };
     const make = async (runId: string) => {
       const verdict = await createGate(kit.host)({ ...again, runId }, session);

@@ -54,6 +54,12 @@ const CASES: readonly (readonly [
     ["mail_list-send", "mail_send", "mail_send_all"],
     ["Red account", "Blue account"],
   ],
+  [
+    "the beginning of an app's tool names",
+    () => ({ tools: ["mail_*"] }),
+    ["mail_delete_item", "mail_getItem", "mail_list-send", "mail_send", "mail_send_all"],
+    ["Red account", "Blue account"],
+  ],
   ["an alias", () => ({ tools: ["MAIL/mail_send"] }), ["mail_send"], ["Red account", "Blue account"]],
   [
     "one account",

@@ -80,7 +80,17 @@ export async function listSeen(
   return seen;
 }
 
-/** Sends one call by every endpoint that runs tools, confirmed. */
+/** Sends one call as a client does whose human says yes in its form. */
+async function sendApproved(target: McpTarget, params: object) {
+  const asks = { ...params, capabilities: { elicitation: { form: {} } } };
+  const asked = await sendModern(target, "tools/call", asks);
+  const requestState = asked.json.result?.requestState;
+  if (requestState === undefined) return asked;
+  const inputResponses = { approval: { action: "accept", content: { approve: true } } };
+  return sendModern(target, "tools/call", { ...asks, requestState, inputResponses });
+}
+
+/** Sends one call by every endpoint that runs tools, confirmed or approved as it asks for. */
 export async function runEverywhere(
   target: McpTarget,
   o: { readonly app: string; readonly action: string; readonly toolName: string; readonly connection?: string },
@@ -103,7 +113,7 @@ export async function runEverywhere(
       method: "tools/call",
       params: { name: "svc.execute", arguments: canonical },
     }),
-    await sendModern(target, "tools/call", { name: "svc_execute", arguments: canonical }),
+    await sendApproved(target, { name: "svc_execute", arguments: canonical }),
   ];
   return answers.map(({ text }, index) => ({ place: ["by name", "canonical", "legacy", "modern"][index] ?? "", text }));
 }

@@ -33,3 +33,22 @@ export async function pressOnPage(
   const fingerprint = /name="fingerprint" value="([^"]+)"/.exec(page.text)?.[1] ?? "";
   return browser.submit(url, { csrf: readCsrf(page), fingerprint, decision: choose(page.text), ...fields });
 }
+
+/** Opens the page of each held call, then presses one button of the list for all of them; the answer. */
+export async function decideTogether(
+  browser: Browser,
+  url: string,
+  ids: readonly string[],
+  { decision = "approve", reason = "" }: { decision?: Exclude<Decision, "always">; reason?: string } = {},
+): Promise<Reply> {
+  const fields: [string, string][] = [
+    ["csrf", readCsrf(await browser.open(`${url}/inbox`))],
+    ["decision", decision],
+    ["reason", reason],
+  ];
+  for (const id of ids) {
+    const { text } = await browser.open(`${url}/inbox/${id}`);
+    fields.push(["call", `${id} ${/name="fingerprint" value="([^"]+)"/.exec(text)?.[1]}`]);
+  }
+  return browser.submit(`${url}/inbox/approve`, fields);
+}

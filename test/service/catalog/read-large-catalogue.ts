@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
 
@@ -6,7 +7,7 @@ const toolSchema = z.looseObject({ integration: z.string(), name: z.string(), de
 
 /** A catalogue of thousands of real tools, beside the repository where one was put; `SVC_CATALOG` names another place. */
 const LARGE_CATALOGUE =
-  process.env.SVC_CATALOG ?? new URL("../../../../shared/data/catalog.jsonl", import.meta.url).pathname;
+  process.env.SVC_CATALOG ?? fileURLToPath(new URL("../../../../shared/data/catalog.jsonl", import.meta.url));
 
 /** True where the large catalogue is present. */
 export const hasLargeCatalogue = existsSync(LARGE_CATALOGUE);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { decideHeld } from "../approvals/owner.ts";
 import { openStoreOf } from "../find-store.ts";
 import { call } from "../http-calls.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
@@ -75,8 +76,9 @@ describe("connection_id", () => {
       call(`${service.url}/api/mcp`, { method: "POST", key: service.apiKey, body: body(connection) });
     expect(JSON.stringify((await ask({ connection_id: ids.second })).json)).toContain("connection_id");
     expect(lab.ran).toEqual([]);
-    await ask({});
-    expect(await usedConnections()).toEqual([ids.first]);
+    const { id } = (await ask({})).json.result.structuredContent.approval;
+    await decideHeld(service, id, "approve");
+    await expect.poll(usedConnections).toEqual([ids.first]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CatalogEntry } from "../../../src/service/catalog/search-index.ts";
+import type { CatalogEntry } from "../../../src/service/catalog/catalog-entry.ts";
 import { checkArguments } from "../../../src/service/executions/read-requests.ts";
 import { entryWith, refusal } from "./refused-arguments.ts";
 
@@ -40,8 +40,6 @@ describe("a schema that nothing can be checked by", () => {
   };
 
   test.each([
-    ["a reference to nothing", { a: { $ref: "#/$defs/nowhere" } }],
-    ["a reference that is no address", { a: { $ref: "http://[" } }],
     ["a name that is not well-formed Unicode", { "a\ud800": { type: "string" } }],
     ["more levels than can be read", { a: nest(20_000) }],
   ])("is the fault of the app, and not of the call: %s", (_what, properties) => {
@@ -50,6 +48,12 @@ describe("a schema that nothing can be checked by", () => {
     expect(message).toContain("cannot be checked");
     expect(options.cause).toBeInstanceOf(Error);
   });
+});
+
+test.each(["#/$defs/nowhere", "http://["])("a reference that leads nowhere (%s) leaves the rest checked", ($ref) => {
+  const entry = entryWith({ a: { $ref }, b: { type: "integer" } });
+  expect(checkArguments(entry, { a: "x", b: 1 })).toBeTruthy();
+  expect(refusal(entry, { a: "x", b: "y" }).options.extra).toMatchObject({ invalidFields: ["b"] });
 });
 
 test("a part that has the name of another is checked by itself", () => {

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../../../src/service/catalog/search-index.ts";
+import type { CatalogEntry } from "../../../src/service/catalog/catalog-entry.ts";
 import { checkArguments } from "../../../src/service/executions/read-requests.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { createLab } from "../lab-integration.ts";

@@ -17,7 +17,7 @@ async function listOpen(): Promise<string[]> {
 it.skipIf(!existsSync(DESCRIPTORS))("holds one folder open while it is used, and none afterwards", async () => {
   const place = { root: folder(), setting: "folder", parts: ["a", "b"] };
   await withFolder({ ...place, create: true }, async (open) => {
-    await open.sync();
+    await open.flush();
     expect(await listOpen()).toEqual([`${folder()}/a/b`]);
   });
   const failure = async () => Promise.reject(new Error("broken"));

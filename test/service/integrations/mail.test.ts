@@ -3,7 +3,7 @@ import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createMailIntegration } from "../../../src/service/integrations/mail/mail-integration.ts";
-import { fromDiskName, toFolderParts } from "../../../src/service/integrations/mail/maildir.ts";
+import { fromDiskName, toFolderParts } from "../../../src/service/integrations/mail/maildir-names.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
 import { createRunner, holdFile, NOW, type RunnerOptions, refusal } from "./run-action.ts";
 
@@ -411,6 +411,25 @@ describe("changing mail", () => {
     expect(await readdir(join(maildir, ".Trash/cur"))).toEqual([`${second}:2,FS`]);
     expect((await refusal(run("delete_message", { message_ids: [second], subjects: ["two"] }))).status).toBe(400);
   });
+
+  it("changes neither of two messages in files of one name, and never puts one over the other", async () => {
+    await run("move_message", { message_ids: [first], subjects: ["one"], folder: "Archive" });
+    const [name = ""] = await readdir(join(maildir, ".Archive/cur"));
+    await writeFile(join(maildir, "cur", name), "Subject: one\n\nanother");
+    const meant = { message_ids: [first], subjects: ["one"] };
+    for (const [id, args] of [
+      ["move_message", { ...meant, folder: "INBOX" }],
+      ["delete_message", meant],
+      ["mark_message", { message_ids: [first], as: "flagged" }],
+    ] as const) {
+      const error = await refusal(run(id, args));
+      expect([error.status, error.options.extra]).toEqual([400, { invalidFields: ["arguments.message_ids"] }]);
+      expect(error.message).toContain('"INBOX" and "Archive"');
+    }
+    expect((await readdir(join(maildir, "cur"))).sort()).toEqual([name, `${second}:2,FS`]);
+    expect(await readdir(join(maildir, ".Archive/cur"))).toEqual([name]);
+    expect((await run("read_message", { message_id: first })).folder).toBe("INBOX");
+  });
 });
 
 describe("the subjects of messages that are moved or deleted", () => {
@@ -537,5 +556,18 @@ describe("the settings of a connection", () => {
     expect(await test()).toMatch(/^Setting "maildir" names a folder that holds other things/);
     await mkdir(join(maildir, "new"));
     expect(await test()).toBe("taken");
+  });
+});
+
+describe("flags behind the separators of other disks", () => {
+  it.each([":", ";", "!"])("%s is read, and marking keeps the id", async (separator) => {
+    await mkdir(join(maildir, "cur"), { recursive: true });
+    await writeFile(join(maildir, "cur", `1763631000.M0P9Q1.other${separator}2,F`), "Subject: Seen\n\nSee.");
+    const { messages } = (await run("search", {})) as {
+      messages: { message_id: string; unread: boolean }[];
+    };
+    expect(messages).toMatchObject([{ message_id: "1763631000.M0P9Q1.other", unread: true }]);
+    await run("mark_message", { message_ids: ["1763631000.M0P9Q1.other"], as: "read" });
+    expect(await readdir(join(maildir, "cur"))).toEqual(["1763631000.M0P9Q1.other:2,FS"]);
   });
 });

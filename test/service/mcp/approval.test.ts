@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import { QUICKEST_PERSON_MS } from "../../../src/wire/form-answer.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
 import { sendLegacy, sendModern } from "./mcp-calls.ts";
@@ -65,19 +66,42 @@ describe("a write over a client that can ask its human", () => {
     expect(shown[0]).toMatch(/\nApprove\? {2}│ lab_put, write, My lab\n```$/);
   });
 
+  /** Asks about the write, and answers after `tookMs`. */
+  const answerAfter = async (tookMs: number, approval: object) => {
+    const { result: asked } = await tryPut();
+    clock += tookMs;
+    return (await tryPut({ requestState: asked.requestState, inputResponses: { approval } })).result;
+  };
+
   test.each([
     ["declined", { action: "decline" }],
     ["dismissed", { action: "cancel" }],
     ["accepted without the tick", { action: "accept", content: { approve: false } }],
-    ["accepted without an answer", { action: "accept" }],
-    ["answered with a text", { action: "accept", content: { approve: "true" } }],
-  ])("does not run when it is %s", async (_what, approval) => {
+  ])("does not run when a person has %s it; sooner than one can read, nobody has", async (_what, approval) => {
     await connectLab();
-    const { result: asked } = await tryPut();
-    const { result } = await tryPut({ requestState: asked.requestState, inputResponses: { approval } });
+    const hasty = await answerAfter(QUICKEST_PERSON_MS - 1, approval);
+    expect(hasty.structuredContent).toMatchObject({ status: "blocked", approval: { status: "pending" } });
+    const result = await answerAfter(QUICKEST_PERSON_MS, approval);
     expect(result.isError).toBe(false);
     expect(result.structuredContent).toMatchObject({ status: "blocked", error_code: "policy_blocked" });
     expect(result.structuredContent.message).toContain("did not approve");
+    expect(lab.ran).toEqual([]);
+  });
+
+  test.each([
+    ["nothing", { action: "accept" }],
+    ["null", { action: "accept", content: null }],
+    ["an empty form", { action: "accept", content: {} }],
+    ["a text", { action: "accept", content: { approve: "true" } }],
+    ["another field", { action: "accept", content: { approved: true } }],
+    ["a list", { action: "accept", content: [true] }],
+    ["an unknown action", { action: "approve", content: { approve: true } }],
+  ])("waits for the owner when the client answers with %s, which no person can have given", async (_what, approval) => {
+    await connectLab();
+    const { structuredContent } = await answerAfter(60_000, approval);
+    expect(structuredContent).toMatchObject({ status: "blocked", approval: { status: "pending" } });
+    expect(structuredContent.message).not.toContain("did not approve");
+    expect(structuredContent.hint).toContain("svc.get_execution");
     expect(lab.ran).toEqual([]);
   });
 
@@ -106,10 +130,11 @@ describe("a write over a client that can ask its human", () => {
     expect(invalid.result.structuredContent).toMatchObject({ error_code: "validation_error" });
   });
 
-  test("with confirm true needs no question", async () => {
+  test("is asked about with confirm true as well", async () => {
     await connectLab();
     const { result } = await tryPut({ arguments: { ...PUT, confirm: true } });
-    expect(result.structuredContent).toMatchObject({ status: "succeeded" });
+    expect(result.resultType).toBe("input_required");
+    expect(lab.ran).toEqual([]);
   });
 });
 
@@ -214,14 +239,19 @@ describe("an approval", () => {
 });
 
 describe("a client that cannot ask", () => {
-  test.each([
-    ["declares nothing", {}],
-    ["can only open addresses", { elicitation: { url: {} } }],
-  ])("because it %s gets the blocked result", async (_what, capabilities) => {
+  test("because it declares nothing gets the blocked result", async () => {
     await connectLab();
-    const { result } = await tryPut({ capabilities });
+    const { result } = await tryPut({ capabilities: {} });
     expect(result).toMatchObject({ resultType: "complete", isError: false });
     expect(result.structuredContent).toMatchObject({ status: "blocked", error_code: "policy_blocked" });
+    expect(result.structuredContent.approval).toMatchObject({ status: "pending" });
+  });
+
+  test("because it can only open addresses is given the owner's page", async () => {
+    await connectLab();
+    const { result } = await tryPut({ capabilities: { elicitation: { url: {} } } });
+    expect(result.inputRequests).toMatchObject({ owner: { params: { mode: "url" } } });
+    expect(lab.ran).toEqual([]);
   });
 
   test("because of its revision gets the blocked result", async () => {

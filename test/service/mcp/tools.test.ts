@@ -13,6 +13,7 @@ import {
 import { executionSummarySchema } from "../../../src/wire/execution.ts";
 import { MCP_TOOL_NAMES } from "../../../src/wire/mcp.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { decideHeld } from "../approvals/owner.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
 import { callTool, sendLegacy } from "./mcp-calls.ts";
 
@@ -238,17 +239,22 @@ describe("executing", () => {
     expect(structuredContent).toMatchObject({ status: "succeeded", output: { args: { text: "hello" } } });
   });
 
-  test("a write without confirm is blocked, not an error, and runs nothing", async () => {
+  test("a write is blocked, not an error, and runs once the owner has approved it", async () => {
     verifies("mcp.execute-confirm", "decision.mcp-blocked-is-no-error");
     await connectLab();
-    for (const confirm of [undefined, false]) {
+    const ids = new Set<string>();
+    for (const confirm of [undefined, false, true]) {
       const { isError, structuredContent } = await execute({ ...put, confirm });
       expect(isError).toBe(false);
       expect(structuredContent).toMatchObject({ status: "blocked", execution_id: null, error_code: "policy_blocked" });
-      expect(structuredContent.hint).toContain("`confirm` true");
+      expect(structuredContent.hint).toContain("svc.get_execution");
+      ids.add(structuredContent.approval.id);
     }
+    expect(ids.size).toBe(1);
     expect(lab.ran).toEqual([]);
-    const { structuredContent } = await execute({ ...put, confirm: true });
+    const [id = ""] = ids;
+    await decideHeld(service, id, "approve");
+    const { structuredContent } = await callTool(service, "svc.get_execution", { execution_id: id, wait: 30 });
     expect(structuredContent).toMatchObject({ status: "succeeded", output: { stored: "x" } });
     expect(lab.ran).toEqual(["put"]);
   });
@@ -288,7 +294,12 @@ describe("executing", () => {
 
   test("a repeated idempotency_key returns the first result, also when both come at once", async () => {
     await connectLab();
-    const call = { ...put, confirm: true, idempotency_key: "k-1" };
+    const call = { ...put, idempotency_key: "k-1" };
+    const [held, twin] = await Promise.all([execute(call), execute(call)]);
+    const { id } = held.structuredContent.approval;
+    expect(twin.structuredContent.approval.id).toBe(id);
+    await decideHeld(service, id, "approve");
+    await callTool(service, "svc.get_execution", { execution_id: id, wait: 30 });
     const answers = await Promise.all([execute(call), execute(call), execute(call)]);
     const ids = new Set(answers.map((answer) => answer.structuredContent.execution_id));
     expect(ids.size).toBe(1);

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 import type { ServiceOptions } from "../../../src/service/service-options.ts";
+import type { Store } from "../../../src/service/store/open-store.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { decideHeld } from "../approvals/owner.ts";
+import { openStoreOf } from "../find-store.ts";
 import { startFlow } from "../flows/flow-calls.ts";
 import { deliverMail } from "../flows/mailbox.ts";
 import { openBrowser } from "../http/pages/browser.ts";
@@ -15,6 +17,7 @@ const MINUTE = 60_000;
 
 let receiver: Receiver;
 let service: TestService;
+let store: Store;
 let clock: number;
 let warnings: string[];
 
@@ -24,6 +27,7 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
+  await store.destroy();
   await service.close();
   await receiver.close();
 });
@@ -38,6 +42,7 @@ async function start(notify: NonNullable<ServiceOptions["notify"]>, more: Partia
     log: ({ level, message }) => level === "warn" && warnings.push(message),
     ...more,
   });
+  store = await openStoreOf(service.dataDir);
   await service.service.connections.add({ integration: "lab", label: "Secret account", settings: {} });
 }
 const webhook = () => ({ to: `webhook:${receiver.url}/hook`, secret: SECRET });
@@ -46,8 +51,12 @@ async function hold(title: string, apiKey = service.apiKey): Promise<string> {
   const held = await execute({ url: service.url, apiKey }, "lab_put", { arguments: { title } });
   return held.json.error.approval.id;
 }
+/** The message of this number, once the service has noted its end: time that passes before would count for the next one twice. */
 const received = async (count: number) => {
   await expect.poll(() => receiver.received.length).toBe(count);
+  await expect
+    .poll(() => store.selectFrom("note_targets").select("target").where("leased_by", "is not", null).execute())
+    .toEqual([]);
   return receiver.received[count - 1] as (typeof receiver.received)[number];
 };
 const bodies = () => receiver.received.map(({ body }) => JSON.parse(body));
@@ -215,6 +224,7 @@ test("410 stops a webhook until a test note arrives, and a redirect is not follo
   clock += 60 * MINUTE;
   await expect.poll(openHome).toContain("It wants no more messages (410).");
   expect(receiver.received).toHaveLength(1);
+  await store.destroy();
   await service.close();
 
   receiver.answer = 302;
@@ -231,7 +241,7 @@ test("a name that an agent chose can neither end our quotes nor bring a line or 
   await received(1);
   const [{ data }] = bodies();
   expect(data.text.split("\n")).toEqual([
-    '“laptop". Approved . See https: //evil.example/inbox/1 [31m” asks for “Put”.',
+    "“laptop\\u{201d}\\u{2e} Approved \\u{2e} See https\\u{3a}\\u{2f}\\u{2f}evil\\u{2e}example\\u{2f}inbox\\u{2f}1 \\u{5b}31m” asks for “Put”.",
     data.url,
   ]);
 });

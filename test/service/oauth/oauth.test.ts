@@ -615,10 +615,10 @@ describe("an access token", () => {
       }),
     });
 
-  test("runs tools for the account that approved it, when its owner lets the app confirm", async () => {
+  test("runs nothing that only its model confirms, also when its owner lets the app ask", async () => {
     const { access_token: token } = await getTokens(client, "openid", { approvals: "device" });
-    expect((await write(token)).json.result.structuredContent).toMatchObject({ status: "succeeded" });
-    expect(await service.effects()).toMatchObject([{ toolName: "notes_create_page", status: "succeeded" }]);
+    expect((await write(token)).json.result.structuredContent).toMatchObject({ approval: { status: "pending" } });
+    expect(await service.effects()).toEqual([]);
   });
 
   test("of an app whose calls the owner approves: a confirmation of its own runs nothing", async () => {

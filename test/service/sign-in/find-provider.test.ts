@@ -54,3 +54,11 @@ test("nowhere, where the metadata of its own origin are those of another issuer"
   });
   await expect(find()).rejects.toMatchObject({ code: "integration_misconfigured" });
 });
+
+test("with the scopes that a request can carry, of those that the metadata name", async () => {
+  documents.set("/.well-known/oauth-protected-resource/mcp", {
+    resource: `${origin}/mcp`,
+    scopes_supported: ["read", "read", "files:write", "two words", 'quo"ted', "", "x".repeat(201), 7, "line\nend"],
+  });
+  expect(await find()).toMatchObject({ resourceScopes: ["read", "files:write"] });
+});

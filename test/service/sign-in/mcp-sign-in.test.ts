@@ -72,6 +72,11 @@ test("a server that lets everybody in, and asks for a sign-in where its tools ar
   });
 });
 
+test("the page says which host gets the token", async () => {
+  const page = await owner.submit("/connect/plans", { label: "" });
+  expect(page.text).toContain(`is then sent to ${new URL(mcp.url).host}: go on only if that host may act for you.`);
+});
+
 test("the owner signs in, sees what the server offers, and allows it: then it can be called", async () => {
   expect(await owner.signIn("/connect/plans")).toBe("/apps/plans/review");
   expect(provider.seen.map(({ path }) => path)).toContain("/reg");

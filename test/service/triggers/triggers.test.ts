@@ -148,8 +148,8 @@ describe("new mail", () => {
     expect(await lab.listStarted()).toEqual([
       expect.objectContaining({ text: "Pay the rent", delaySeconds: 60, notionParent: "Mail" }),
     ]);
-    const waiting = await lab.service.store.selectFrom("flows").select("status").execute();
-    expect(waiting).toEqual([{ status: "waiting" }]);
+    const flows = lab.service.store.selectFrom("flows").select("status");
+    await expect.poll(() => flows.execute()).toEqual([{ status: "waiting" }]);
   });
 });
 

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { beforeEach, expect, test, vi } from "vitest";
@@ -17,7 +18,7 @@ import { useDesk } from "../sign-in/desk.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 
-const CHILD = new URL("./agent-child.ts", import.meta.url).pathname;
+const CHILD = fileURLToPath(new URL("./agent-child.ts", import.meta.url));
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",

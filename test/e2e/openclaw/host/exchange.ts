@@ -55,7 +55,8 @@ export async function aimExchange(controlPort: number, port: number): Promise<vo
   await once(line, "close");
 }
 
-async function listen(server: Server): Promise<number> {
+/** Lets a server listen on a free port of loopback. Returns the port. */
+export async function listen(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -1,4 +1,5 @@
 import type { HostState } from "./isolated-state.ts";
+import { nameSession } from "./operator.ts";
 import type { Gateway } from "./start-gateway.ts";
 
 /** What `POST /tools/invoke` answered. */
@@ -25,7 +26,7 @@ export async function invokeTool(
   const response = await fetch(`${gateway.url}/tools/invoke`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ tool, args }),
+    body: JSON.stringify({ tool, args, sessionKey: nameSession("main") }),
   });
   const body = (await response.json()) as InvokeReply;
   const { content, details } = body.result ?? {};

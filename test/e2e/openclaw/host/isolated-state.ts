@@ -36,6 +36,8 @@ export interface StateOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Sections of the configuration that replace the ones it starts with. */
   readonly config?: HostConfig;
+  /** True gives it the agents `main` and `helper`, of which none is marked as the one to take. */
+  readonly hasTwoAgents?: boolean;
   /** Path of the Node that runs the host. Default: the one that runs the tests. */
   readonly node?: string;
 }
@@ -56,10 +58,10 @@ export async function createState(options: StateOptions): Promise<HostState> {
   const token = randomBytes(16).toString("hex");
   const readConfig = async () => JSON.parse(await readFile(configPath, "utf8")) as HostConfig;
   const writeConfig = (config: HostConfig) => writeFile(configPath, JSON.stringify(config, null, 2), { mode: 0o600 });
-  await writeConfig({
-    ...createConfig({ port, token, workspace, modelUrl: options.modelUrl, logFile: join(folder, "openclaw.log") }),
-    ...options.config,
-  });
+  const logFile = join(folder, "openclaw.log");
+  const { agents, ...usual } = createConfig({ port, token, workspace, modelUrl: options.modelUrl, logFile });
+  const two = { ownership: "explicit", entries: { main: { workspace }, helper: {} } };
+  await writeConfig({ ...usual, ...options.config, agents: options.hasTwoAgents ? { ...agents, ...two } : agents });
   return {
     folder,
     stateDir,

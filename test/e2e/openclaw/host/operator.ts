@@ -34,13 +34,16 @@ export interface Operator {
    * @param fits Default: any event of this name.
    */
   take(name: string, fits?: (payload: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
-  /** Sends a message to the agent. */
+  /** Sends a message to the agent `main`, or to the one that the session names. */
   chat(message: string, options?: { sessionKey?: string; attachments?: readonly ChatAttachment[] }): Promise<Turn>;
   /** Takes the next approval card and answers it. Returns what the person was shown. */
   answerCard(decision: "allow-once" | "allow-always" | "deny"): Promise<Record<string, unknown>>;
   /** Comes back when the gateway has let go, too: until then it may still count this person as there. */
   close(): Promise<void>;
 }
+
+/** With several agents, the host takes a session only with the agent it is of. */
+export const nameSession = (key: string) => (key.startsWith("agent:") ? key : `agent:main:${key}`);
 
 const SCOPES = ["read", "write", "approvals", "questions", "admin"].map((name) => `operator.${name}`);
 /** A client without "approvals" is never asked for one, whatever its scopes. */
@@ -183,7 +186,7 @@ function createOperator(line: Line): Operator {
     take,
     async chat(message, { sessionKey = "main", attachments = [] } = {}) {
       const started = await line.request("chat.send", {
-        sessionKey,
+        sessionKey: nameSession(sessionKey),
         message,
         idempotencyKey: randomUUID(),
         attachments: attachments.map(({ fileName, mimeType, bytes }) => ({

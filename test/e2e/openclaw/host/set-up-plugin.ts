@@ -7,7 +7,7 @@ export const PAIR_LINK = /https?:\/\/\S+\/pair\/[\w-]+/;
 
 /** Installs the packed plugin as its users do. */
 export async function installPlugin(state: HostState, tarball: string): Promise<void> {
-  await mustRunOpenClaw(state, ["plugins", "install", `npm-pack:${tarball}`, "--force", "--accept-capabilities"]);
+  await mustRunOpenClaw(state, ["plugins", "install", tarball, "--force", "--accept-capabilities"]);
 }
 
 /** Gives the installed plugin its settings, in place of the ones it had. */
@@ -18,14 +18,15 @@ export async function configurePlugin(state: HostState, settings: object): Promi
   });
 }
 
-/** Pairs with `openclaw svc pair`; the owner's click is made over HTTP. */
-export async function pairPlugin(state: HostState, service: Pick<TestService, "url" | "decide">): Promise<void> {
+/** Pairs with `openclaw svc pair`; the owner's click is made over HTTP. Returns what it printed. */
+export async function pairPlugin(state: HostState, service: Pick<TestService, "url" | "decide">): Promise<string> {
   const running = startOpenClaw(state, ["svc", "pair", "--base-url", service.url]);
   running.endInput();
   const [link] = await running.waitFor(PAIR_LINK);
   await service.decide(link);
   const { code, stdout, stderr } = await running.done;
   if (code !== 0) throw new Error(`openclaw svc pair ended with code ${code}:\n${stdout}${stderr}`);
+  return stdout + stderr;
 }
 
 /** Gives every action a tool of its own. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type HostileWorld, openWorld } from "./hostile-world.ts";
+import { answerJson, type HostileWorld, openWorld } from "./hostile-world.ts";
 import { openSignIns, refusal } from "./open-sign-ins.ts";
 
 /** What can come back to the owner's browser from a provider, or from somebody who pretends to be one. */
@@ -72,6 +72,37 @@ test.each<[string, Record<string, string>, string]>([
   const code = world.give("code", "good.example");
   expect(await signIns.finish({ code, state: stateOf(page), ...more })).toMatchObject({ problem });
   expect(asked("good.example")).toBe(0);
+});
+
+const UNNAMED = { authorization_response_iss_parameter_supported: undefined };
+const idOf = (page: URL) => /\/signed-in\/([0-9a-f]{16})$/.exec(page.searchParams.get("redirect_uri") ?? "")?.[1];
+
+test("providers whose answers do not name them have an address each, and none can answer for another", async () => {
+  for (const name of ["good", "evil"]) world.addProvider(`${name}.example`, UNNAMED);
+  const good = idOf(await signIns.findPage("good-app.example"));
+  expect(good).toBeDefined();
+  for (const id of [good, undefined]) {
+    const page = await signIns.findPage("evil-app.example");
+    expect(idOf(page)).not.toBe(good);
+    const answer = { code: world.give("code", "good.example"), state: stateOf(page) };
+    const problem = "App: The answer came from another provider. Nothing was sent to either.";
+    expect(await signIns.finish(answer, id)).toMatchObject({ problem });
+  }
+  expect([asked("good.example"), asked("evil.example")]).toEqual([0, 0]);
+  const page = await signIns.findPage("good-app.example");
+  const answer = { code: world.give("code", "good.example"), state: stateOf(page) };
+  expect(await signIns.finish(answer, idOf(page))).toHaveProperty("signInId");
+  expect(world.asked("good.example", "/token")[0]?.form.redirect_uri).toBe(page.searchParams.get("redirect_uri"));
+});
+
+test("a client that was registered with the shared address goes on with it where no other one is given", async () => {
+  await signIns.findPage("good-app.example");
+  world.addProvider("good.example", UNNAMED);
+  world.on("good.example/register", (response) => answerJson(response, { error: "access_denied" }, 403));
+  const page = await signIns.findPage("good-app.example");
+  expect(idOf(page)).toBeUndefined();
+  const answer = { code: world.give("code", "good.example"), state: stateOf(page) };
+  expect(await signIns.finish(answer)).toHaveProperty("signInId");
 });
 
 test.each(["code", "state", "iss"])("an answer with two values of %s is refused", async (name) => {

@@ -37,8 +37,8 @@ export async function openSignIns() {
     const settings = signInId === undefined ? {} : { signInId };
     return signIns.begin(appAt(host, plan), settings, { slug: "app", form, browser: BROWSER, ...again });
   };
-  const finish = (answer: Readonly<Record<string, string>> | URLSearchParams) =>
-    signIns.finish(new URLSearchParams(answer), BROWSER);
+  const finish = (answer: Readonly<Record<string, string>> | URLSearchParams, id?: string) =>
+    signIns.finish(new URLSearchParams(answer), BROWSER, id);
   return {
     nameClient: (state: string, client: { clientId: string; clientSecret: string }) =>
       signIns.nameClient(state, BROWSER, client),

@@ -9,6 +9,7 @@ import { planSync } from "../../../../src/runtimes/openclaw/actions/plan-sync.ts
 import type { HostApi, HostConfig, HostToolFactory } from "../../../../src/runtimes/openclaw/host/host-api.ts";
 import type { HostTool } from "../../../../src/runtimes/openclaw/host/host-tool.ts";
 import { registerTools } from "../../../../src/runtimes/openclaw/svc-plugin.ts";
+import { createStaticTools } from "../../../../src/runtimes/openclaw/translate-tool.ts";
 import { createFakeApi } from "../fake-api.ts";
 import { createManyApp } from "../many-actions.ts";
 import { openSyncKit, type SyncKit } from "../sync-kit.ts";
@@ -152,6 +153,12 @@ describe("the companion plugin", () => {
     links?.delete(kit.host.places.companion);
   }
 
+  async function askStatus(): Promise<unknown> {
+    const status = createStaticTools(kit.host, {}).find(({ name }) => name === "svc_status");
+    const result = await status?.execute("c1", {});
+    return (JSON.parse(result?.content[0]?.text ?? "{}") as { result?: unknown }).result;
+  }
+
   it("offers what the main plugin has, at each assembly anew", async () => {
     await sync();
     const companion = await loadCompanion();
@@ -171,8 +178,12 @@ describe("the companion plugin", () => {
     await kit.offer(createManyApp("app", [READ, WRITE, { id: "news" }]));
     await sync();
     expect(before.assemble().map(({ name }) => name)).toEqual(["app_change", "app_look"]);
+    const fix = "openclaw plugins reload svc-actions";
+    expect(await askStatus(), "the model is told").toMatchObject({ action_tools: 2, not_loaded: ["app_news"], fix });
     const after = await loadCompanion();
     expect(after.assemble().map(({ name }) => name)).toEqual(["app_change", "app_look", "app_news"]);
+    expect(await askStatus()).toMatchObject({ action_tools: 3 });
+    expect(await askStatus()).not.toHaveProperty("not_loaded");
   });
 
   it("offers a removed tool no more; a turn that has it already is asked before it acts", async () => {

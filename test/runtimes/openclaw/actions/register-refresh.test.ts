@@ -86,7 +86,7 @@ it("brings descriptions and schemas of known tools up to date after six hours, w
     required: ["where"],
   });
   expect(actions()?.pending).toBeUndefined();
-  expect(lines().join()).toContain("new descriptions or arguments of 2 action tools");
+  await waitFor(() => expect(lines().join()).toContain("new descriptions or arguments of 2 action tools"));
 });
 
 it("reports what came and went once, and takes neither over", async () => {

@@ -44,7 +44,7 @@ describe("a card", () => {
 
   it("says app, account, action, effect, arguments and why", () => {
     expect(card()).toMatchObject({
-      title: "Send a message (Work)",
+      title: "Send a message (Work): `ann@example.org`",
       description: [
         "",
         "```",
@@ -59,6 +59,18 @@ describe("a card", () => {
       severity: "warning",
       allowedDecisions: ["allow-once", "allow-always", "deny"],
     });
+  });
+
+  it.each([
+    ["a folder", { path: "Quotes/2026" }, "Send a message (Work): `Quotes/2026`"],
+    ["all recipients", { to: ["ann@example.org"], bcc: ["eve@x.example"] }, "Send a message: `ann@example.org`, +1"],
+    ["a name that closes no code", { name: "a`b" }, "Send a message (Work): `a\\u0060b`"],
+    ["nothing that is too long to be shown whole", { path: "a".repeat(30) }, "Send a message (Work)"],
+    ["nothing that looks like a key", { name: "svc_live_abcdefgh" }, "Send a message (Work)"],
+    ["nothing else", { text: "Short." }, "Send a message (Work)"],
+  ])("names in its title %s, and tells it below, too", (_what, args, title) => {
+    expect(card({ arguments: args }).title).toBe(title);
+    for (const name of Object.keys(args)) expect(card({ arguments: args }).description).toContain(`\n${name}: `);
   });
 
   it.each([

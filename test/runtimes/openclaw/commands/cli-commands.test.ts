@@ -62,8 +62,8 @@ describe("openclaw svc", () => {
       expect(() => addCliCommands(program, call)).toThrow(TypeError);
   });
 
-  test("status --json is JSON on stdout alone", async () => {
-    const { exit, stdout, stderr } = await run("status", "--json");
+  test.each(["status", "doctor"])("%s --json is JSON on stdout alone", async (name) => {
+    const { exit, stdout, stderr } = await run(name, "--json");
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, key: "config", actions: 0, findings: expect.any(Array) });
     expect([exit, stderr]).toEqual([0, ""]);
   });

@@ -118,8 +118,8 @@ describe("/svc", () => {
     expect(await send(args)).toMatch(reply);
   });
 
-  test("status says what is not well", async () => {
-    expect(await send("status")).toMatch(/accepted.*Not synced.*Fix: openclaw svc sync/s);
+  test.each(["status", "doctor"])("%s says what is not well", async (name) => {
+    expect(await send(name)).toMatch(/accepted.*Not synced.*Fix: openclaw svc sync/s);
   });
 
   test("sync shows every name, and applies exactly what was shown", async () => {
@@ -153,7 +153,7 @@ describe("/svc", () => {
     expect(await send("show")).toMatch(/Which one/);
     const waitingCall = askState.waitingCalls.open(request({ arguments: { note: "x".repeat(9000) } }));
     expect(await send("pending")).toMatch(
-      new RegExp(`^${waitingCall?.code} {2}write .*Write a note: .* \\(2[34] h left\\)`),
+      new RegExp(`^\`\`\`\n${waitingCall?.code} {2}write .*Write a note: .* \\(2[34] h left\\)\n\`\`\`\n`),
     );
     const card = await send(`show ${waitingCall?.code.toLowerCase()}`);
     expect(readFacts(card.split("\n")).get("Arguments")).toEqual([`note: ${"x".repeat(9000)}`]);
@@ -164,6 +164,15 @@ describe("/svc", () => {
     expect(await send(`decline ${waitingCall?.code}`)).toMatch(/^Declined: Write a note/);
     expect(askState.waitingCalls.take("f1")).toBe("decline");
     expect(await send(`approve ${waitingCall?.code}`)).toMatch(/No request waits under this code/);
+  });
+
+  test("pending stands in a fence that no call closes: addresses are no links there, and nothing is escaped for it", async () => {
+    const to = ["ada@example.org", "https://evil.example", "```[pay](https://evil.example)"];
+    askState.waitingCalls.open(request({ title: "Send ``` a mail", arguments: { to } }));
+    const [first, line, last, ...ways] = (await send("pending")).split("\n");
+    expect([first, last, ways.length]).toEqual(["```", "```", 1]);
+    expect(line).toContain('to: ["ada@example.org","https://evil.example","``\\u0060[pay]');
+    expect(line?.match(/```/g)).toBeNull();
   });
 
   test("show also finds the card that the host showed cut", async () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readActions, writeActions } from "../../../../src/runtimes/openclaw/actions/actions-file.ts";
 import { applySync } from "../../../../src/runtimes/openclaw/actions/apply-sync.ts";
 import { planSync } from "../../../../src/runtimes/openclaw/actions/plan-sync.ts";
+import { runGatewayCommand } from "../../../../src/runtimes/openclaw/commands/decision-commands.ts";
 import { showStatus } from "../../../../src/runtimes/openclaw/doctor/diagnose.ts";
 import { rememberKeyOrigin } from "../../../../src/runtimes/openclaw/setup/find-key.ts";
 import { type SvcHost, shareHost } from "../../../../src/runtimes/openclaw/svc-host.ts";
@@ -141,28 +142,80 @@ describe("openclaw svc status", () => {
     const names = readActions(host.places.actions)?.actions.map(({ name }) => name) ?? [];
     const asked: unknown[] = [];
     const ask = (offered: readonly string[]) => async (method: string, params: Readonly<Record<string, unknown>>) => {
+      if (method === "svc.command") return { ok: false, reason: "failed", message: "not asked here" } as const;
       asked.push([method, params.sessionKey]);
       if (method === "sessions.list") return { ok: true, payload: { sessions: [{ key: "latest" }] } } as const;
       return { ok: true, payload: { groups: [{ tools: offered.map((id) => ({ id })) }] } } as const;
     };
-    const show = async (offered: readonly string[], sessionKey?: string) => {
-      const { data } = await showStatus(host, { config: loading(), sessionKey, ask: ask(offered) });
+    const show = async (offered: readonly string[], { config = {}, sessionKey }: Look = {}) => {
+      const { data } = await showStatus(host, { config: { ...loading(), ...config }, sessionKey, ask: ask(offered) });
       return (data as { findings: { id: string }[] }).findings.find(({ id }) => id === "tools");
     };
     const own = STATIC_DEFINITIONS.map(({ name }) => name);
+    const missing = expect.stringContaining(`Missing: ${names[0]}`);
+    const reload = "openclaw plugins reload svc-actions";
     expect(await show([...own, ...names, "exec"])).toMatchObject({ level: "ok" });
-    expect(await show(own, "mine")).toMatchObject({
+    expect(await show(own, { sessionKey: "mine" }), "the host has not loaded the names of a sync yet").toMatchObject({
       level: "warn",
-      text: expect.stringContaining(`Missing: ${names[0]}`),
-      fix: expect.stringContaining("tools.allow"),
+      text: missing,
+      fix: reload,
     });
-    expect(await show(["exec"])).toMatchObject({ level: "fail", text: expect.stringMatching(/^None of/) });
     expect(asked).toEqual([
       ["sessions.list", undefined],
       ["tools.effective", "latest"],
       ["tools.effective", "mine"],
-      ["sessions.list", undefined],
-      ["tools.effective", "latest"],
+    ]);
+    const listed = await show(own, { config: { tools: { allow: ["svc"] } } });
+    expect(listed).toMatchObject({
+      level: "warn",
+      fix: expect.stringMatching(`^${reload}.*svc-actions in tools.allow `),
+    });
+    const entries = { helper: { tools: { deny: ["svc_*"] } } };
+    expect(await show(["exec"], { config: { agents: { entries } } })).toMatchObject({
+      level: "fail",
+      text: expect.stringMatching(/^None of/),
+      fix: expect.stringContaining("agents.entries.helper.tools.deny"),
+    });
+    const profiled = await show(["exec"], { config: { tools: { profile: "coding" } } });
+    expect(profiled, "its answer knows nothing of what a plugin declares for a profile").toMatchObject({ level: "ok" });
+    expect(await show(["exec"])).toMatchObject({ level: "warn", fix: "openclaw plugins reload svc" });
+  });
+
+  test("tells that the gateway has not taken over the settings, whatever the key", async () => {
+    const host = open({ baseUrl: service.url, apiKey: service.apiKey, approvalSeconds: 60 });
+    const ask = async (method: string, params: Readonly<Record<string, unknown>>) => {
+      if (method !== "svc.command") return { ok: false, reason: "failed", message: "not asked here" } as const;
+      const answers: unknown[] = [];
+      await runGatewayCommand(host, { params, respond: (_ok, answered) => void answers.push(answered) });
+      return { ok: true, payload: answers[0] } as const;
+    };
+    const show = async (written: object) => {
+      const config = { plugins: { entries: { svc: { config: written } } } };
+      const { data } = await showStatus(host, { config, ask });
+      return (data as { findings: { id: string }[] }).findings.filter(({ id }) => id === "settings.stale");
+    };
+    expect(await show({ approvalSeconds: 60, baseUrl: service.url, apiKey: { source: "env", id: "KEY" } })).toEqual([]);
+    expect(await show({ baseUrl: service.url, approvalSeconds: 90 })).toMatchObject([
+      { level: "warn", fix: "openclaw plugins reload svc" },
     ]);
   });
+
+  test.each([
+    [{ defaults: { sandbox: { mode: "all" } } }, {}, "agents.defaults.sandbox.mode"],
+    [{ entries: { a: {}, b: { sandbox: { mode: "non-main" } } } }, {}, "agents.entries.b.sandbox.mode"],
+    [{ defaults: { sandbox: { mode: "all" } } }, { alsoAllow: ["svc", "svc-actions"] }, undefined],
+    [{ defaults: { sandbox: { mode: "off" } } }, {}, undefined],
+    [{}, {}, undefined],
+  ])("tells that a sandbox keeps the tools from its runs: %j with %j", async (agents, tools, named) => {
+    const config = { ...loading(), agents, tools: { sandbox: { tools } } };
+    const { finding } = await look(openPaired(), "sandbox", config);
+    if (named === undefined) expect(finding).toBeUndefined();
+    else
+      expect(finding).toMatchObject({ level: "warn", text: expect.stringContaining(named), fix: expect.any(String) });
+  });
 });
+
+interface Look {
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly sessionKey?: string;
+}

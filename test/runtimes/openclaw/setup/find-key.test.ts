@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openCredentialStore } from "../../../../src/pairing/credentials.ts";
 import type { HostToolContext } from "../../../../src/runtimes/openclaw/host/host-tool.ts";
+import type { LoadSdk } from "../../../../src/runtimes/openclaw/host/load-sdk.ts";
 import { createPlaces } from "../../../../src/runtimes/openclaw/host/places.ts";
 import { findApiKey, rememberKeyOrigin } from "../../../../src/runtimes/openclaw/setup/find-key.ts";
 import { readEnvironment } from "../../../../src/runtimes/openclaw/setup/read-environment.ts";
@@ -21,10 +22,11 @@ interface Sources extends FakeHost {
   readonly variable?: string;
   readonly context?: HostToolContext;
   readonly own?: string;
+  readonly load?: LoadSdk;
 }
 
 /** Looks for a key where some of the sources have one. */
-async function find({ set, variable, own, context, ...host }: Sources) {
+async function find({ set, variable, own, context, load, ...host }: Sources) {
   const { stateDir } = folder.environment;
   const places = createPlaces(stateDir);
   if (own !== undefined) {
@@ -38,7 +40,14 @@ async function find({ set, variable, own, context, ...host }: Sources) {
     ...(variable === undefined ? {} : { SVC_API_KEY: variable }),
   });
   return {
-    found: await findApiKey({ settings: { apiKey: set }, environment, places, context, api }),
+    found: await findApiKey({
+      settings: { apiKey: set },
+      environment,
+      places,
+      context,
+      api,
+      ...(load === undefined ? {} : { load }),
+    }),
     places,
     recorded,
   };
@@ -70,9 +79,30 @@ describe("the key", () => {
     expect((await find({ storedKey: "svc_live_host", context })).found).toBeUndefined();
   });
 
-  test("is none where the host fails to answer", async () => {
-    const context = { resolveApiKeyForProvider: () => Promise.reject(new Error("locked")) };
-    expect((await find({ context })).found).toBeUndefined();
+  test("is not taken for absent where the host fails to answer; only its own word says that there is none", async () => {
+    const fail = (message: string) => ({ resolveApiKeyForProvider: () => Promise.reject(new Error(message)) });
+    await expect(find({ context: fail("locked"), own: "svc_live_other" })).rejects.toMatchObject({
+      code: "credentials_missing",
+      message: expect.stringContaining("locked"),
+    });
+    const none = 'No API key found for provider "svc". Auth store: x.';
+    expect((await find({ context: fail(none), own: "svc_live_own" })).found?.source).toBe("file");
+  });
+
+  test("of several agents is the default one's, which the host does not choose by itself", async () => {
+    const asked: unknown[] = [];
+    const sdk: Record<string, unknown> = {
+      listAgentIds: () => ["other", "main"],
+      tryResolveDefaultAgentId: () => undefined,
+      resolveAgentDir: (_config: unknown, id: string) => `/agents/${id}`,
+      resolveApiKeyForProvider: async (wanted: object) => {
+        asked.push(wanted);
+        return { apiKey: "svc_live_main" };
+      },
+    };
+    const { found } = await find({ load: async () => sdk });
+    expect(found).toEqual({ apiKey: "svc_live_main", source: "host" });
+    expect(asked).toMatchObject([{ provider: "svc", agentDir: "/agents/main" }]);
   });
 
   test("from a .env file of a folder does not come back by way of the host", async () => {

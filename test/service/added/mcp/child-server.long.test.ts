@@ -118,3 +118,19 @@ test.skipIf(process.platform === "win32")(
     await expect.poll(isRunning).toBe(false);
   },
 );
+
+test.runIf(process.platform === "linux")(
+  "a command is not held by what a server started in a session of its own",
+  async () => {
+    const script = join(home, "lasting.sh");
+    const lasting = join(home, "lasting-pid");
+    await writeFile(
+      script,
+      `setsid sh -c 'echo $$ > "${lasting}"; exec sleep 300' &\nexec "${process.execPath}" "${SERVER}" "${pidFile}"\n`,
+    );
+    const add = ["add", "mcp", "lasting", "--trust", "--yes", "--data", data, "--", "sh", script];
+    const added = await runSvc(add, home, { env: ADDED });
+    process.kill(Number(readFileSync(lasting, "utf8")), "SIGKILL");
+    expect(added, added.stderr).toMatchObject({ code: 0 });
+  },
+);

@@ -102,7 +102,10 @@ test("a read runs at once; a write is confirmed first and then acts once", async
   expect(await call("shelf_note", { text: "one" })).toMatchObject({ status: 412 });
   expect(await call("shelf_note", { text: 7 }, true)).toMatchObject({ status: 400 });
   expect(await readNotes()).toBe("");
-  expect((await call("shelf_note", { text: "one" }, true)).body).toMatchObject({ ok: true, result: { noted: "one" } });
+  expect((await call("shelf_note", { text: "one" }, true)).body).toMatchObject({
+    ok: true,
+    result: { structured: { noted: "one" }, content: [{ type: "text", text: "noted" }] },
+  });
   expect(await readNotes()).toBe("one\n");
 });
 

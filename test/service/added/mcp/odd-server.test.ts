@@ -1,11 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
-import { startTestService, type TestService } from "../../../../src/testing.ts";
-import { waitForTool } from "../wait-for-tool.ts";
+import { serveScriptedServer } from "../serve-scripted-server.ts";
 
 /** Lists in pages and ends with a cursor of null, writes to standard output, and answers with parts nobody knows. */
 const SERVER = `
@@ -27,57 +21,38 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   } else if (method === "tools/list") {
     say({ id, result: params.cursor ? { tools: [second, broken, nameless], nextCursor: null } : { tools: [first], nextCursor: "2" } });
   } else if (method === "tools/call") {
-    say({ id, result: { content: [params.name === "first" ? { type: "text", text: "well" } : { type: "hologram" }] } });
+    say({ id, result: { content: params.name === "first" ? [{ type: "text", text: "well" }] : "hologram" } });
   }
 });
 `;
 
-let service: TestService;
-let notes: readonly string[];
-let folder: string;
+let odd: Awaited<ReturnType<typeof serveScriptedServer>>;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "svc-odd-mcp-"));
-  await writeFile(join(folder, "server.mjs"), SERVER);
-  service = await startTestService();
-  const admin = await openSourceAdmin({ dataDir: service.dataDir });
-  const args = [join(folder, "server.mjs")];
-  const definition = { transport: "stdio", command: process.execPath, args, env: [], trusted: true } as const;
-  const place = { slug: "odd", name: undefined, definition: { ...definition, args, env: [] } };
-  const { source, notes: said } = await prepareMcp(place, {}, AbortSignal.timeout(30_000));
-  notes = said;
-  await admin.add(source, { connection: { label: "Odd", settings: {} } });
-  await admin.close();
-  await waitForTool(service, "odd_second");
+  odd = await serveScriptedServer("odd", SERVER, "second");
 }, 60_000);
 
-afterAll(async () => {
-  await service?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => odd?.close());
 
 async function call(tool: string, args: object) {
-  const headers = { "x-svc-api-key": service.apiKey, "content-type": "application/json" };
-  const body = JSON.stringify({ arguments: args });
-  const answer = await fetch(`${service.url}/api/tools/${tool}/execute`, { method: "POST", headers, body });
-  const { result, error } = (await answer.json()) as { result?: unknown; error?: { message: string } };
+  const { result, error } = await odd.send(tool, args);
   return result ?? error?.message;
 }
 
 test("a tool that cannot be read is left out by its name, on one short line", () => {
-  expect(notes).toEqual([
+  expect(odd.notes).toEqual([
     expect.stringMatching(/^"draw\\u001b\[31mw{10,70}…" was left out: its schema cannot be read\.$/),
     "The tool at place 4 of the list was left out: its name cannot be read.",
   ]);
 });
 
 test("a pattern of another language, and bounds of an old draft, do not stop calls", async () => {
-  expect(await call("odd_first", { field: "ABC" })).toEqual({ text: "well" });
-  expect(await call("odd_second", { amount: 0 })).toBe("amount: expected number above 0, got number 0");
+  expect(await call("first", { field: "ABC" })).toEqual({ text: "well" });
+  expect(await call("second", { amount: 0 })).toBe("amount: expected number above 0, got number 0");
 });
 
 test("an answer that cannot be read is told without the words of a schema checker, under a name that draws nothing", async () => {
-  expect(await call("odd_second", { amount: 1 })).toBe(
+  expect(await call("second", { amount: 1 })).toBe(
     "Odd \\u001b[31mserver gave an answer that cannot be read: Invalid result for tools/call",
   );
 });

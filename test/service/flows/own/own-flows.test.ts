@@ -35,7 +35,22 @@ function send(path: string, body: unknown = {}): Promise<Reply> {
   const headers = { "content-type": "application/json" };
   return call(`${service.url}${path}`, { method: "POST", key: service.apiKey, headers, body: JSON.stringify(body) });
 }
-const start = (flowTemplate: string, input: unknown = {}) => send("/api/flows/start", { flowTemplate, input });
+/** The flow once it has come as far as it does by itself: an answer may come before. */
+async function settle(reply: Reply, path: string) {
+  await expect.poll(async () => (await get(path)).flow.status).not.toMatch(/pending|running/);
+  return { ...reply, json: { ...reply.json, ...(await get(path)) } };
+}
+async function start(flowTemplate: string, input: unknown = {}) {
+  const reply = await send("/api/flows/start", { flowTemplate, input });
+  if (reply.json.flowId === undefined) return reply;
+  const path = `/api/flows/${reply.json.flowId}`;
+  const { json } = await settle(reply, path);
+  return { ...reply, json: { ...reply.json, flow: { flow: json.flow, steps: json.steps } } };
+}
+/** Approves or resumes a flow; it as it stands then. */
+async function press(id: string, verb: "approve" | "resume") {
+  return settle(await send(`/api/flows/${id}/${verb}`), `/api/flows/${id}`);
+}
 const listPages = (folder: string) => readdir(join(service.dataDir, "notes", folder)).catch(() => []);
 
 describe("the template of the documentation", () => {
@@ -102,7 +117,7 @@ describe("the template of the documentation", () => {
     await rm(join(service.dataDir, "templates"), { recursive: true });
     expect((await start("keep-mail", { sender: "ben" })).status).toBe(400);
     expect((await get(`/api/flows/${flowId}`)).flow.name).toBe("Keep mail of one sender");
-    expect((await send(`/api/flows/${flowId}/approve`)).json.flow.status).toBe("completed");
+    expect((await press(flowId, "approve")).json.flow.status).toBe("completed");
     expect(await listPages("Kept")).toEqual(["Invoice.md"]);
   });
 
@@ -123,7 +138,7 @@ describe("steps of own templates", () => {
     const { flowId, flow } = (await start("wait")).json;
     expect(flow.steps[0].output.waitUntil).toBe("2026-11-20T10:01:00.000Z");
     clock += 60_000;
-    expect((await send(`/api/flows/${flowId}/resume`)).json.flow.status).toBe("completed");
+    expect((await press(flowId, "resume")).json.flow.status).toBe("completed");
     await write("until", {
       ...facts,
       inputs,
@@ -175,13 +190,62 @@ describe("steps of own templates", () => {
     // As if the app's search were one day a write.
     const grown = (template ?? "")
       .replaceAll("notes_search", "notes_delete_page")
-      .replace('{"query":"A"}', '{"page_id":"A.md"}');
+      .replace('{"query":"A"}', '{"page_id":"A.md","title":"A"}');
     await store.updateTable("flows").set({ template: grown }).execute();
     await store.destroy();
-    const { json } = await send(`/api/flows/${flowId}/approve`);
+    const { json } = await press(flowId, "approve");
     expect(json.flow.status).toBe("failed");
     expect(json.steps[2].error).toMatchObject({ code: "confirmation_required" });
     expect(await listPages("")).toContain("A.md");
+  });
+
+  describe("a call that replaces something", () => {
+    const plan = { key: "ask", approve: "Tidy up?" };
+    const move = (path: string) => ({
+      key: "move",
+      call: "drive_move_file",
+      arguments: { path, destination: "Deed.txt", if_exists: "replace" },
+    });
+    const drive = (name: string) => join(service.dataDir, "drive", name);
+    beforeEach(async () => {
+      await mkdir(join(service.dataDir, "drive"), { recursive: true });
+      await writeFile(drive("junk.txt"), "junk");
+    });
+    async function openPage(id: string): Promise<string> {
+      const browser = openBrowser();
+      await browser.open(await service.service.signInUrl());
+      return (await browser.open(`${service.url}/flows/${id}`)).text;
+    }
+
+    test("says so before it is approved, and is done as it was shown", async () => {
+      await writeFile(drive("Deed.txt"), "The house is ours.");
+      await write("tidy", { ...facts, steps: [plan, move("junk.txt")] });
+      const { json } = await start("tidy");
+      const [{ output }] = json.flow.steps;
+      expect(output.calls).toMatchObject([{ level: "delete", does: expect.stringMatching(/^replaces/) }]);
+      expect(await openPage(json.flowId)).toMatch(/Deletes something<\/span> It replaces[^<]*\.<\/p>/);
+      const done = await press(json.flowId, "approve");
+      expect(done.json.flow.status).toBe("completed");
+      expect(await readFile(drive("Deed.txt"), "utf8")).toBe("junk");
+    });
+
+    test("is not made where it replaced nothing when it was approved", async () => {
+      const page = join(service.dataDir, "notes", "Permit.md");
+      const put = (text: string) => writeFile(page, `---\ntitle: Permit\n${text}---\nIn the drawer.\n`);
+      await put("");
+      const args = { page_id: "Permit.md", title: "Permit", properties: { status: "done" } };
+      await write("mark", { ...facts, steps: [plan, { key: "mark", call: "notes_update_page", arguments: args }] });
+      const { json } = await start("mark");
+      expect(json.flow.steps[0].output.calls).toMatchObject([{ level: "write" }]);
+      expect(await openPage(json.flowId)).not.toContain("Deletes something");
+      await put("status: Do not touch\n");
+      for (const verb of ["approve", "resume"] as const) {
+        const failed = await press(json.flowId, verb);
+        expect(failed.json.flow.status).toBe("failed");
+        expect(failed.json.steps[1].error).toMatchObject({ code: "flow_call_changed" });
+        expect(await readFile(page, "utf8")).toContain("Do not touch");
+      }
+    });
   });
 
   test("mistakes stand on the page of templates", async () => {

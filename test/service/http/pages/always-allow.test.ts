@@ -3,7 +3,7 @@ import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { openRules } from "../../access/open-rules.ts";
 import { createZoo } from "../../access/zoo.ts";
 import { decideHeld } from "../../approvals/owner.ts";
-import { execute } from "../../http-calls.ts";
+import { call, execute } from "../../http-calls.ts";
 import { openBrowser, readCsrf } from "./browser.ts";
 
 let service: TestService;
@@ -28,8 +28,12 @@ const run = (tool: string, account = 0) => execute(service, tool, { arguments: {
 const hold = async (tool: string, account = 0): Promise<string> => (await run(tool, account)).json.error.approval.id;
 
 test("always allows this tool on this account from now on, and nothing else", async () => {
-  const { answer } = await decideHeld(service, await hold("mail_send"), "always");
+  const id = await hold("mail_send");
+  const { answer } = await decideHeld(service, id, "always");
   expect(answer.headers.location).toContain("notice=allowed");
+  // Until it has ended, the same call again is the one that was approved.
+  const read = () => call(`${service.url}/api/approvals/${id}`, { key: service.apiKey });
+  await expect.poll(async () => (await read()).json.approval.status).toBe("done");
   expect(await rules.list()).toMatchObject([
     { effect: "allow", tool: "mail_send", level: "write", account: accounts[0], madeBy: "Owner" },
   ]);

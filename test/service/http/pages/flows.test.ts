@@ -21,6 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
+/** Starts a flow and waits until it has come as far as it does by itself: the answer to the start may come before. */
 async function startFlow(flowTemplate: string, input: unknown = {}): Promise<string> {
   const { json } = await call(`${service.url}/api/flows/start`, {
     method: "POST",
@@ -28,6 +29,7 @@ async function startFlow(flowTemplate: string, input: unknown = {}): Promise<str
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ flowTemplate, input, triggerType: "agent" }),
   });
+  await expect.poll(() => statusOf(json.flowId)).not.toMatch(/pending|running/);
   return json.flowId;
 }
 const startTasks = () => startFlow("mail_to_notes_tasks", { notionParent: "Tasks" });

@@ -128,6 +128,16 @@ describe("signing in", () => {
       });
       expect(headers.location).toBe("/");
       expect(String(headers["set-cookie"])).toMatch(/__Host-svc_session=[\w-]{43}; .*Path=\/;.*Secure/i);
+      // Without a session path before it, an address of another host would be one.
+      for (const next of ["//evil.example", "https://evil.example/", "/\\evil.example", "/inbox/../..//evil.example"]) {
+        const link = new URL(await secure.service.signInUrl());
+        const sent = await call(`http://127.0.0.1:${port}${link.pathname}`, {
+          method: "POST",
+          headers: { host, "content-type": "application/x-www-form-urlencoded" },
+          body: `${link.search.slice(1)}&next=${encodeURIComponent(next)}`,
+        });
+        expect([next, sent.headers.location]).toEqual([next, "/"]);
+      }
     } finally {
       await secure.close();
     }

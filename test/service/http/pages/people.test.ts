@@ -195,6 +195,8 @@ describe("signed-in browsers", () => {
     ],
     ["Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0.0.0 Mobile Safari/537.36", "Chrome on Android"],
     [PHONE, "Safari on iPhone"],
+    ["Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/140.0.0.0 Safari/537.36", "Chrome on Linux"],
+    ["Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 Version/18.0 Safari/605.1.15", "A WebKit browser on Linux"],
     [`curl/8.5\u202e${"x".repeat(100)}`, `curl/8.5 ${"x".repeat(51)}`],
     [undefined, "Unknown browser"],
   ])("%s", (userAgent, label) => {

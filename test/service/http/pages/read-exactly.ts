@@ -1,4 +1,6 @@
+import { parseExactly } from "../../../../src/base/exact-number.ts";
+
 /** The value that a text on the page of a request stands for, by what `docs/approvals.md` says of it. */
 export function readExactly(shown: string): unknown {
-  return /^(?:["[{\d-]|(?:true|false|null)$)/.test(shown) ? JSON.parse(shown) : shown;
+  return /^(?:["[{\d-]|(?:true|false|null)$)/.test(shown) ? parseExactly(shown) : shown;
 }

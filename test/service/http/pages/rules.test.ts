@@ -42,6 +42,25 @@ test("a rule is added, shown with its conditions, tried and removed", async () =
   expect((await submit(`/rules/${rule?.id}/remove`, {})).status).toBe(404);
 });
 
+test("a rule that allows says how many calls it let run, and when the last one ran", async () => {
+  const used = await rules.add({ effect: "allow", tool: "notes_create_page" }, "test");
+  await rules.add({ effect: "allow", tool: "drive_create_folder" }, "test");
+  await rules.add({ effect: "block", tool: "feeds/*" }, "test");
+  const create = (title: string) => execute(service, "notes_create_page", { arguments: { title, body: "x" } });
+  expect((await open()).text.match(/has let no call of the log run/g)).toHaveLength(2);
+  for (const title of ["One", "Two"]) expect((await create(title)).status).toBe(200);
+  // What a human confirmed is no use of a rule, and neither is a call that it blocks.
+  const sent = { arguments: { title: "Three", parent: "x" }, confirmed: true };
+  await execute(service, "drive_create_folder", { arguments: { path: "New" }, confirmed: true });
+  await execute(service, "notes_search", sent);
+  const { text } = await open();
+  const [, row] = text.split("Allow <code>notes_create_page</code>");
+  expect(row).toMatch(/^[^§]*?let 2 calls run, last <time datetime="[^"]+"/);
+  await rules.remove(used.id);
+  await rules.add({ effect: "allow", tool: "notes_create_page" }, "test");
+  expect((await open()).text).not.toContain("let 2 calls run");
+});
+
 test("a rule that cannot be is told at its field, and what was typed stays", async () => {
   const refused = await submit("/rules", { effect: "allow", tool: "mail/*", level: "delete", note: "why" });
   expect(refused.status).toBe(400);

@@ -390,8 +390,10 @@ it("never writes over what another program wrote in the meantime", async () => {
   const store = new FolderStore(context, CALENDARS);
   const item = await store.find("home/m.ics", "event_id");
   await put("home/m.ics", ics(["UID:m", "SUMMARY:theirs", "DTSTART:20261127T100000Z"]));
-  for (const write of [() => store.replace(item, "mine"), () => store.remove(item)])
+  for (const write of [() => store.replace(item, Buffer.from("mine")), () => store.remove(item)])
     expect(await refusal(write())).toMatchObject({ status: 409, code: "conflict" });
-  expect(await refusal(store.create(item.collection, { name: "m", text: "mine" }))).toMatchObject({ status: 409 });
+  expect(await refusal(store.create(item.collection, { name: "m", bytes: Buffer.from("mine") }))).toMatchObject({
+    status: 409,
+  });
   expect(await lines("home/m.ics")).toContain("SUMMARY:theirs");
 });

@@ -199,9 +199,14 @@ describe("series with exceptions", () => {
     await put("home/3.ics", ics(["UID:3", "SUMMARY:odd", "DTSTART:20260101T100000Z", "RRULE:FREQ=OFTEN", "X;:;"]));
     const answer = await run("list_events", { from: "2026-01-01", to: "2026-12-31", query: "odd" });
     expect(answer.events).toMatchObject([{ title: "odd" }]);
-    expect(answer.note).toBe(
-      "1 file(s) could not be read, so that events may be missing. There are too many instances to list them all; ask for a shorter range.",
-    );
+    expect(answer.not_shown).toEqual([
+      { where: "home/2.ics", why: "It is no iCalendar file that can be read." },
+      {
+        where: "home/3.ics",
+        why: expect.stringMatching(/^A rule of "odd" cannot be used .*FREQ.*further times are missing\.$/),
+      },
+      { where: "home/1.ics", why: expect.stringContaining("too many times") },
+    ]);
   });
 });
 

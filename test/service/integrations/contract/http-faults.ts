@@ -20,7 +20,7 @@ export const HTTP_FAULTS = [
 export interface HttpAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   /** Ends the connection without an answer. */
   readonly drop?: true;
   /** Never answers. */

@@ -71,14 +71,16 @@ describe("a bucket as a drive", () => {
 
   it("replaces where a store compares versions without their quotes", async () => {
     put("a.txt", "theirs");
-    s3.fail(({ method, headers: { "if-match": version = "" } }) => {
-      if (method !== "PUT") return undefined;
+    s3.fail(({ method, headers: { "if-match": version = "", ...headers } }) => {
+      if (method !== "PUT" || "x-amz-copy-source" in headers) return undefined;
       if (version.startsWith('"')) return { status: 412 };
       put("a.txt", `replaced ${version}`);
       return { status: 200 };
     });
     await upload({ if_exists: "replace" });
     expect(String(s3.objects.get("a.txt")?.bytes)).toMatch(/^replaced [0-9a-f]{32}-6$/);
+    const kept = names().find((name) => /^\.trash\/[^/]+\/a\.txt$/.test(name)) ?? "";
+    expect(String(s3.objects.get(kept)?.bytes)).toBe("theirs");
   });
 
   it("keeps what is changed before a copy's source is removed, also where a store compares no versions", async () => {

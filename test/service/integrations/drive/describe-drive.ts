@@ -117,6 +117,10 @@ export function describeDrive(
       expect(joined).toBe(text);
     });
 
+    /** Without the trash, where what was replaced lies. */
+    const listKept = async () =>
+      (await list("", { include_hidden: true })).filter((name: string) => name !== ".trash/");
+
     it("overwrites nothing unless it is told to", async () => {
       await save("a.txt", "old");
       const refused = await refusal(save("a.txt", "new"));
@@ -128,7 +132,7 @@ export function describeDrive(
       expect((await save("a.txt", "newest", "replace")).path).toBe("a.txt");
       expect([await read("a.txt"), await read("a (2).txt")]).toEqual(["newest", "new"]);
       expect((await save("b.txt", "b", "replace")).path).toBe("b.txt");
-      expect(await list("", { include_hidden: true })).toEqual(["a (2).txt", "a (3).txt", "a.txt", "b.txt"]);
+      expect(await listKept()).toEqual(["a (2).txt", "a (3).txt", "a.txt", "b.txt"]);
     });
 
     it.runIf(isConditional)("lets one of several that save under the same name win", async () => {
@@ -147,7 +151,7 @@ export function describeDrive(
       await save("a.txt", "old");
       const refused = await refusal(save("a.txt", saveFirst("a.txt", "changed"), "replace"));
       expect([refused.status, refused.code]).toEqual([409, "conflict"]);
-      expect([await read("a.txt"), await list("", { include_hidden: true })]).toEqual(["changed", ["a.txt"]]);
+      expect([await read("a.txt"), await listKept()]).toEqual(["changed", ["a.txt"]]);
     });
 
     it.runIf(secret)("opens with its own secret only, and says so", async () => {
@@ -247,7 +251,7 @@ export function describeDrive(
     it("deletes into .trash, from where things come back", async () => {
       await save("a/one.txt", "1");
       const gone = await run("delete_file", { path: "a/one.txt" });
-      expect(gone.trashed_to).toMatch(/^\.trash\/\d{8}T\d{6}Z-[0-9a-f]{6}\/a\/one\.txt$/);
+      expect(gone.trashed_to).toMatch(/^\.trash\/\d{8}T\d{6}Z-[0-9a-f]{12}\/a\/one\.txt$/);
       expect((await refusal(run("read_file", { path: "a/one.txt" }))).status).toBe(404);
       expect((await run("move_file", { path: gone.trashed_to, destination: "a/one.txt" })).path).toBe("a/one.txt");
       const folder = await run("delete_file", { path: "a" });

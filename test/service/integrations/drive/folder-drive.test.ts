@@ -58,7 +58,9 @@ describe("drive_upload_file", () => {
     expect((await run("upload_file", upload({ if_exists: "rename" }))).path).toBe("photo (3).png");
     expect((await run("upload_file", upload({ if_exists: "replace" }))).path).toBe("photo.png");
     expect((await readFile(join(root, "photo.png"))).length).toBe(photo.size);
-    expect((await readdir(root)).sort()).toEqual(["photo (2).png", "photo (3).png", "photo.png"]);
+    expect((await readdir(root)).sort()).toEqual([".trash", "photo (2).png", "photo (3).png", "photo.png"]);
+    const [kept = ""] = await readdir(join(root, ".trash"));
+    expect(await readFile(join(root, ".trash", kept, "photo.png"), "utf8")).toBe("old");
   });
 
   it("gives every one of many simultaneous uploads its own name", async () => {
@@ -85,7 +87,7 @@ describe("drive_upload_file", () => {
         ),
     };
     await expect(run("upload_file", upload({ folder: "a" }), { k: broken })).rejects.toThrow();
-    expect(await readdir(join(root, "a"))).toEqual([]);
+    expect(await readdir(root)).not.toContain("a");
   });
 });
 
@@ -300,7 +302,7 @@ describe("changing a drive", () => {
     expect((await run("move_file", { path: "a", destination: "c/d" })).path).toBe("c/d");
     expect((await refusal(run("move_file", { path: "c", destination: "c/e/f" }))).status).toBe(400);
     expect((await refusal(run("move_file", { path: "nope", destination: "x/y" }))).status).toBe(404);
-    expect((await readdir(root)).sort()).toEqual(["b", "c"]);
+    expect((await readdir(root)).sort()).toEqual([".trash", "b", "c"]);
   });
 
   it("deletes into .trash, from where things come back", async () => {
@@ -308,7 +310,7 @@ describe("changing a drive", () => {
     expect(gone).toMatchObject({
       path: "a/one.txt",
       deleted: true,
-      trashed_to: expect.stringMatching(/^\.trash\/20261120T093000Z-[0-9a-f]{6}\/a\/one\.txt$/),
+      trashed_to: expect.stringMatching(/^\.trash\/20261120T093000Z-[0-9a-f]{12}\/a\/one\.txt$/),
     });
     expect((await refusal(run("read_file", { path: "a/one.txt" }))).status).toBe(404);
     expect((await refusal(run("delete_file", { path: gone.trashed_to }))).status).toBe(400);

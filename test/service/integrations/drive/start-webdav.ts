@@ -81,7 +81,7 @@ function answer(items: Map<string, Item>, request: IncomingMessage, body: Buffer
   }
   if (item === undefined) return { status: 404 };
   if (method === "PROPFIND") return { status: 207, body: describe(items, path, headers.depth === "1") };
-  if (method === "MOVE") return move(items, path, request);
+  if (method === "MOVE" || method === "COPY") return move(items, path, request);
   if (method === "DELETE") {
     for (const name of listBelow(items, path)) items.delete(name);
     return { status: 204 };
@@ -93,7 +93,7 @@ function answer(items: Map<string, Item>, request: IncomingMessage, body: Buffer
   return { status: 206, body: bytes.subarray(Number(from), Number(to) + 1) };
 }
 
-function move(items: Map<string, Item>, from: string, { headers }: IncomingMessage): Answer {
+function move(items: Map<string, Item>, from: string, { headers, method }: IncomingMessage): Answer {
   const to = readPath(new URL(String(headers.destination)).pathname);
   const target = items.get(to);
   if (items.get(to.slice(0, to.lastIndexOf("/")))?.bytes !== undefined) return { status: 409 };
@@ -101,7 +101,8 @@ function move(items: Map<string, Item>, from: string, { headers }: IncomingMessa
   const [, etag] = /^<.*> \(\[(.*)\]\)$/.exec(String(headers.if ?? "")) ?? [];
   if (etag !== undefined && etag !== (target && toEtag(target))) return { status: 412 };
   const moved = listBelow(items, from).map((name) => [name, items.get(name)] as const);
-  for (const name of [...listBelow(items, to), ...moved.map(([name]) => name)]) items.delete(name);
+  const left = method === "COPY" ? [] : moved.map(([name]) => name);
+  for (const name of [...listBelow(items, to), ...left]) items.delete(name);
   for (const [name, item] of moved) if (item !== undefined) items.set(to + name.slice(from.length), item);
   return { status: target === undefined ? 201 : 204 };
 }

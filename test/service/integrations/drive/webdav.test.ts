@@ -87,7 +87,8 @@ describe("a WebDAV server as a drive", () => {
     dav.fail(({ method, headers }) => (method === "MOVE" && headers.if ? { status: 412 } : undefined));
     put("b.txt", "b");
     await run("move_file", { path: "b.txt", destination: "a.txt", if_exists: "replace" });
-    expect([names(), textOf("a.txt")]).toEqual([["a.txt"], "b"]);
+    expect([names().filter((name) => !name.startsWith(".trash")), textOf("a.txt")]).toEqual([["a.txt"], "b"]);
+    expect(textOf(names().find((name) => /^\.trash\/.*\/a\.txt$/.test(name)) ?? "")).toBe("theirs");
   });
 
   it("takes a name that somebody else took while it wrote for taken", async () => {

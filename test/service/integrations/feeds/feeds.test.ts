@@ -50,6 +50,16 @@ describe("subscriptions", () => {
     expect((await refusal(run("unsubscribe", { feed_id, url }))).status).toBe(404);
   });
 
+  it("say what was guessed in them", async () => {
+    const body =
+      '<rss version="2.0"><channel><title>News</title><item><title>A</title><pubDate>soon</pubDate></item></channel></rss>';
+    host.answers.set("/a", { body, headers: {} });
+    await subscribe("/a");
+    const { not_shown } = await run("list_entries", {});
+    expect(not_shown).toEqual([{ where: "News", why: expect.stringContaining("times of 1") }]);
+    expect((await run("search", { query: "A" })).not_shown).toEqual(not_shown);
+  });
+
   it("are made once, also when two are asked for at one moment", async () => {
     publish("/a", "News", []);
     const both = await Promise.allSettled([subscribe("/a"), subscribe("/a")]);

@@ -44,7 +44,7 @@ it.each([
   ],
 ])("reads %s", (_, document) => {
   const { entries, ...feed } = read(document) ?? { entries: [] };
-  expect(feed).toEqual({ title: "News", site: "https://example.org/" });
+  expect(feed).toEqual({ title: "News", site: "https://example.org/", notes: [] });
   expect(entries).toHaveLength(1);
   expect(entries[0]).toMatchObject(ONE);
 });
@@ -59,10 +59,11 @@ it("reads what is missing, odd or in another encoding", () => {
   expect(odd).toEqual({
     title: "example.org",
     site: undefined,
+    notes: ["The times of 1 of its entries cannot be read: they stand where they were found."],
     entries: [
       {
         ...{ key: "café au lait", title: "café au lait", text: "café au lait" },
-        ...{ url: undefined, author: undefined, published: undefined },
+        ...{ url: undefined, author: undefined, published: undefined, enclosures: [] },
       },
     ],
   });

@@ -55,17 +55,21 @@ it("reads a page as documented", async () => {
 
 it("inserts, replaces and updates as documented", async () => {
   const { insert, replace, update } = golden;
-  expect(await sent("update_page", { page_id: home.id, append: insert.body.insert_content.content })).toEqual(insert);
+  expect(
+    await sent("update_page", { page_id: home.id, title: "Home", append: insert.body.insert_content.content }),
+  ).toEqual(insert);
   const body = replace.body.replace_content.new_str;
-  expect(await sent("update_page", { page_id: home.id, body })).toEqual(replace);
-  await run("update_page", { page_id: home.id, properties: { status: "open" } });
-  expect(await sent("update_page", { page_id: home.id, properties: { status: "done" } })).toEqual(update);
+  expect(await sent("update_page", { page_id: home.id, title: "Home", body })).toEqual(replace);
+  await run("update_page", { page_id: home.id, title: "Home", properties: { status: "open" } });
+  expect(await sent("update_page", { page_id: home.id, title: "Home", properties: { status: "done" } })).toEqual(
+    update,
+  );
 });
 
 it("a refusal as documented is the caller's to read, and changed nothing", async () => {
   const { status, body } = golden.refusal;
   notion.fail(({ method }) => (method === "PATCH" ? { status, body: JSON.stringify(body) } : undefined));
-  const error = await refusal(run("update_page", { page_id: home.id, body: "new" }));
+  const error = await refusal(run("update_page", { page_id: home.id, title: "Home", body: "new" }));
   expect([error.status, error.code, error.message]).toEqual([
     400,
     "invalid_arguments",

@@ -130,12 +130,12 @@ describe("notes_create_page in Notion", () => {
   it("refuses text that is longer than a request, before anything is written", async () => {
     for (const [id, args, field] of [
       ["create_page", { title: "x", body: "- ä\n".repeat(99_000) }, "body"],
-      ["update_page", { page_id: home.id, append: "- x\n".repeat(99_000) }, "append"],
-      ["update_page", { page_id: home.id, body: "- x\n".repeat(99_000) }, "body"],
+      ["update_page", { page_id: home.id, title: "Home", append: "- x\n".repeat(99_000) }, "append"],
+      ["update_page", { page_id: home.id, title: "Home", body: "- x\n".repeat(99_000) }, "body"],
     ] as const)
       expect((await refusal(run(id, args))).options.extra).toEqual({ invalidFields: [`arguments.${field}`] });
     expect(notion.listWrites()).toEqual([]);
-    await run("update_page", { page_id: home.id, append: "- x\n".repeat(97_000) });
+    await run("update_page", { page_id: home.id, title: "Home", append: "- x\n".repeat(97_000) });
   });
 
   it("refuses an equal title when it is told to, and a place that it cannot make", async () => {
@@ -251,8 +251,9 @@ describe("changing pages in Notion", () => {
     });
     const changed = await run("update_page", {
       page_id,
+      title: "Old",
       append: "second",
-      title: "New",
+      new_title: "New",
       tags: ["b"],
       properties: { status: "done", due: null },
     });
@@ -263,7 +264,7 @@ describe("changing pages in Notion", () => {
       tags: ["b"],
       properties: { status: "done" },
     });
-    const none = await run("update_page", { page_id, tags: [], properties: { status: null } });
+    const none = await run("update_page", { page_id, title: "New", tags: [], properties: { status: null } });
     expect(none.tags).toEqual([]);
     expect(home.children[0]?.text).toBe("first\n\nsecond");
   });
@@ -279,11 +280,11 @@ describe("changing pages in Notion", () => {
       tags: ["a"],
       properties: { points: "many" },
     });
-    expect(await run("update_page", { page_id, tags: ["b"], properties: { points: 5 } })).toMatchObject({
+    expect(await run("update_page", { page_id, title: "Row", tags: ["b"], properties: { points: 5 } })).toMatchObject({
       tags: ["b"],
     });
     expect((await run("read_page", { page_id })).properties).toEqual({ Points: 5 });
-    await run("update_page", { page_id, properties: { points: null } });
+    await run("update_page", { page_id, title: "Row", properties: { points: null } });
     expect((await run("read_page", { page_id })).properties).toEqual({ Points: null });
   });
 
@@ -294,7 +295,7 @@ describe("changing pages in Notion", () => {
       properties: { k: "v" },
     });
     notion.addPage(home.children[0], "Inner");
-    await run("update_page", { page_id, body: "new" });
+    await run("update_page", { page_id, title: "P", body: "new" });
     expect(await run("read_page", { page_id })).toMatchObject({
       body: expect.stringMatching(/^<page url=".*">Inner<\/page>\n\nnew\n$/),
       properties: { k: "v" },
@@ -304,9 +305,9 @@ describe("changing pages in Notion", () => {
   it("moves a page inside the page to where the new text names it, and never deletes one", async () => {
     const inner = notion.addPage(home, "Inner");
     const old = (await run("read_page", { page_id: home.id })).body;
-    await run("update_page", { page_id: home.id, body: `first\n\n${old}\nlast` });
+    await run("update_page", { page_id: home.id, title: "Home", body: `first\n\n${old}\nlast` });
     expect(home.text).toBe(`first\n\n${old}\nlast`);
-    await run("update_page", { page_id: home.id, body: "" });
+    await run("update_page", { page_id: home.id, title: "Home", body: "" });
     expect([home.text, inner.isInTrash]).toEqual([old.trim(), false]);
     expect(JSON.stringify(notion.listWrites())).not.toContain("allow_deleting_content");
   });
@@ -320,18 +321,18 @@ describe("changing pages in Notion", () => {
     const page = notion.addPage(home, "Mixed");
     page.text = text;
     page.unknown.push(...unknown);
-    const error = await refusal(run("update_page", { page_id: page.id, body: "new" }));
+    const error = await refusal(run("update_page", { page_id: page.id, title: "Mixed", body: "new" }));
     expect([error.status, error.message]).toEqual([400, expect.stringContaining(`cannot hold: ${kinds}.`)]);
     expect(notion.listWrites()).toEqual([]);
     page.unknown.length = 0;
     page.text = `\`\`\`html\n${text}\n\`\`\``;
-    await run("update_page", { page_id: page.id, body: "new" });
+    await run("update_page", { page_id: page.id, title: "Mixed", body: "new" });
   });
 
   it("loses no text when it fails in the middle, and says that it was begun", async () => {
     const { page_id } = await run("create_page", { title: "P", body: "one\n\ntwo" });
     notion.fail(({ method, path }) => (method === "PATCH" && path.endsWith("/markdown") ? { status: 503 } : undefined));
-    const error = await refusal(run("update_page", { page_id, title: "Q", body: "new" }));
+    const error = await refusal(run("update_page", { page_id, title: "P", new_title: "Q", body: "new" }));
     expect([...facts(error), error.message]).toEqual([
       500,
       "outcome_unknown",
@@ -345,7 +346,7 @@ describe("changing pages in Notion", () => {
     const { page_id } = await run("create_page", { title: "Log" });
     await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        run("update_page", { page_id, append: `line ${index}`, properties: { [`p${index}`]: index } }),
+        run("update_page", { page_id, title: "Log", append: `line ${index}`, properties: { [`p${index}`]: index } }),
       ),
     );
     const { body, properties } = await run("read_page", { page_id });
@@ -354,11 +355,15 @@ describe("changing pages in Notion", () => {
 
   it("moves a page to the trash, where no action finds it any more", async () => {
     const { page_id, path } = await run("create_page", { title: "Gone" });
-    expect(await run("delete_page", { page_id: path })).toMatchObject({ page_id, deleted: true, trashed_to: path });
+    expect(await run("delete_page", { page_id: path, title: "Gone" })).toMatchObject({
+      page_id,
+      deleted: true,
+      trashed_to: path,
+    });
     for (const [id, args] of [
       ["read_page", {}],
-      ["update_page", { append: "x" }],
-      ["delete_page", {}],
+      ["update_page", { title: "Gone", append: "x" }],
+      ["delete_page", { title: "Gone" }],
     ] as const) {
       const error = await refusal(run(id, { page_id, ...args }));
       expect([error.status, error.code, error.message]).toEqual([404, "not_found", expect.stringContaining("trash")]);
@@ -404,7 +409,7 @@ describe("Notion's limits and failures", () => {
     notion.fail(({ method, path }) =>
       method === "PATCH" && path.endsWith("/markdown") && left-- > 0 ? busy(20) : undefined,
     );
-    await run("update_page", { page_id, title: "Longer", append: "more" });
+    await run("update_page", { page_id, title: "Long", new_title: "Longer", append: "more" });
     expect([waits, notion.listTitles(home)]).toEqual([[20_000], ["Longer"]]);
     expect((await run("read_page", { page_id })).body).toBe("more\n");
   });

@@ -226,7 +226,7 @@ test("Swagger 2.0: the address, arguments, files and the sign-in come through", 
   });
   expect(definition.baseUrl).toBe("https://api.shelf.example.org/v1");
   const [get, post, attach] = source.content.actions;
-  expect(get?.call).toMatchObject({ parameters: [{ name: "tag", list: "," }] });
+  expect(get?.call).toMatchObject({ parameters: [{ name: "tag", style: "simple", explode: false }] });
   expect(post?.inputSchema).toMatchObject({ required: ["name"], properties: { name: { type: "string" } } });
   expect(attach?.inputSchema).toMatchObject({ properties: { file: { file_uploadable: true } } });
   expect(form[0]?.options?.map(({ label }) => label)).toEqual([
@@ -319,9 +319,12 @@ test("Google Discovery: address, arguments and sign-in come through, and the sco
   expect(Object.keys(listed?.inputSchema.properties ?? {})).toEqual(["alt", "fields", "tasklist", "ids", "maxResults"]);
   expect(insert?.inputSchema).toMatchObject({
     required: ["tasklist", "title"],
-    properties: { due: { format: "date-time" } },
+    properties: { due: { description: "Format: date-time." } },
   });
-  expect(named?.call).toMatchObject({ path: "/v1/{name}", parameters: [{}, {}, { name: "name", keepsSlashes: true }] });
+  expect(named?.call).toMatchObject({
+    path: "/v1/{name}",
+    parameters: [{}, {}, { name: "name", allowReserved: true }],
+  });
   expect(notes).toContain(
     "You sign in at https://accounts.google.com; tokens come from https://oauth2.googleapis.com; calls go to https://www.googleapis.com.",
   );

@@ -107,6 +107,7 @@ test("openIdConnect: one choice in words, picked scopes, a call with the token, 
     { kind: "secret", label: "Key", group: "Key in the header X-Key" },
   ]);
   const begun = await connect("oidc", { "set.scopes": "items:read" });
+  expect(begun.text).not.toContain("is then sent to");
   const page = findPage(begun);
   expect(page.searchParams.get("scope")?.split(" ")).toContain("items:read");
   expect(page.searchParams.get("scope")).not.toContain("items:write");
@@ -146,6 +147,14 @@ test("authorization code with addresses of the document, relative ones too, and 
   expect(refused.json.error.message).toBe("Shelf answered 400: No to [hidden]");
   expect(token).toMatch(/^[\w-]{20,}$/);
   expect(await readStored(service.dataDir)).not.toContain(token);
+});
+
+test("the page says which host gets the token, also where the owner names it", async () => {
+  const servers = [{ url: "https://{tenant}.example.com/api", variables: { tenant: { default: "your-tenant" } } }];
+  const ends = { authorizationUrl: `${shop.url}/auth`, tokenUrl: `${shop.url}/token`, scopes: SCOPES };
+  await add("tenant", flows({ authorizationCode: ends }), { document: { servers } });
+  const page = await nameClient(await connect("tenant", { "set.tenant": "acme" }));
+  expect(page.text).toContain("is then sent to acme.example.com: go on only if that host may act for you.");
 });
 
 /** Signs in again to the connection of an app. */

@@ -13,7 +13,7 @@ export function useCalendarFolder() {
     folder,
     runAs: (address?: string): ReturnType<typeof createRunner> =>
       createRunner(integration, { settings: address === undefined ? { folder: folder() } : ofBerlin(address) }),
-    async put(path: string, text: string): Promise<void> {
+    async put(path: string, text: string | Uint8Array): Promise<void> {
       await mkdir(dirname(join(folder(), path)), { recursive: true });
       await writeFile(join(folder(), path), text);
     },

@@ -91,9 +91,10 @@ describe("a message that takes for ever", () => {
     const mail = createMailIntegration();
     const run = createRunner(mail, { settings: { maildir, address: "me@localhost" } });
     try {
-      const { messages, note } = await run("search", {});
+      const { messages, not_shown } = await run("search", {});
       expect(messages.map(({ subject }: { subject: string }) => subject)).toEqual(["Look", "Hello"]);
-      expect(note).toContain("1 message(s) could not be read");
+      const [{ message_id: where }] = messages;
+      expect(not_shown).toEqual([{ where, why: expect.stringContaining("only its headers") }]);
     } finally {
       await mail.close?.();
     }

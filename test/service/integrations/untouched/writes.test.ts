@@ -1,0 +1,3 @@
+import { testWrites } from "./test-writes.ts";
+
+testWrites(5);
