@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LocatedFile } from "../../src/media/locate/locate-files.ts";
-import { parseReference } from "../../src/media/locate/parse-reference.ts";
 import { openByIdentity } from "../../src/media/open/open-below-root.ts";
 import { openMediaFile } from "../../src/media/open/open-media-file.ts";
-import { createMediaRoots, type MediaRoot, type MediaRoots } from "../../src/media/open/roots.ts";
+import { createMediaRoots, type MediaRoots } from "../../src/media/open/roots.ts";
 import { inspectFiles } from "../../src/media/send/inspect-files.ts";
 import { verifies } from "../contract/verifies.ts";
 import { ATTACK_TABLE, type AttackCase } from "../fixtures/media/attack-table.ts";
@@ -49,7 +48,7 @@ describe("the attack table", () => {
       [43, "read-race.test.ts"],
       [44, "send-files.test.ts"],
       [45, "locate-files.test.ts"],
-      [47, "the textual part below; the rest needs Windows"],
+      [47, "windows-paths.test.ts, as far as text decides it; the rest needs Windows"],
     ]);
     const missing = Array.from({ length: 48 }, (_, index) => index + 1).filter((row) => !rows.has(row));
     expect(missing).toEqual([...elsewhere.keys()]);
@@ -67,39 +66,6 @@ describe("the attack table", () => {
       expect(said).not.toContain(SECRET);
     }
   });
-});
-
-describe("row 47, as far as text decides it", () => {
-  const root: MediaRoot = { configured: "C:\\Media", canonical: "C:\\Media", anchor: undefined };
-  const scope = { list: [root], home: "C:\\Users\\x", platform: "win32" } as const;
-
-  test.each([
-    ["C:\\Media\\a.png:stream", "reserved_name"],
-    ["C:\\Media\\CON", "reserved_name"],
-    ["C:\\Media\\NUL.txt", "reserved_name"],
-    ["C:\\Media\\com1.log", "reserved_name"],
-    ["C:\\Media\\a.png.", "reserved_name"],
-    ["C:\\Media\\a.png ", "reserved_name"],
-    ["C:\\Media\\..\\x", "dotdot"],
-    ["C:\\Media\\sub/../x", "dotdot"],
-    ["C:\\MediaEvil\\a.png", "outside_roots"],
-    ["D:\\Media\\a.png", "outside_roots"],
-    ["C:Media\\a.png", "relative_path"],
-    ["\\Media\\a.png", "network_path"],
-    ["\\\\host\\share\\a.png", "network_path"],
-    ["\\\\?\\C:\\Media\\a.png", "network_path"],
-    ["\\??\\C:\\Media\\a.png", "network_path"],
-    ["C:\\Media\\", "is_directory"],
-  ])("refuses %s", (reference, code) => {
-    expect(parseReference(reference, scope)).toEqual({ ok: false, code });
-  });
-
-  test.each(["c:\\media\\a.png", "C:/Media/a.png", "file:///C:/Media/a.png", "media://inbound/a.png"])(
-    "reads %s",
-    (reference) => {
-      expect(parseReference(reference, scope)).toMatchObject({ ok: true });
-    },
-  );
 });
 
 describe("systems without /proc", () => {

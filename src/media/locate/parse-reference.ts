@@ -129,12 +129,7 @@ function parsePath(text: string, scope: Scope): ParsedReference {
     return parsePath(scope.home + text.slice(1), scope);
   }
   const split = splitPath(text, scope.platform);
-  if (typeof split === "string") {
-    // A runtime in a Linux container names its own paths, also to Windows.
-    const foreign = scope.platform === "win32" && /^\/[^/]/.test(text) ? text.split("/").filter(Boolean) : [];
-    const received = placesOfOriginal(foreign, false, scope);
-    return received.length > 0 ? finish(received, scope) : refuse(split);
-  }
+  if (typeof split === "string") return refuse(split);
   if (split.volume === undefined) return parseRelative(split.components, scope);
   if (split.components.includes("..")) return refuse("dotdot");
   const places = scope.list.flatMap((root) => {
@@ -222,6 +217,8 @@ function splitPosix(text: string): SplitPath | "windows_path" {
 function splitWindows(text: string): SplitPath | "network_path" {
   const drive = /^([A-Za-z]:)[\\/]/.exec(text)?.[1];
   if (drive !== undefined) return cut(text.slice(drive.length), drive.toLowerCase(), /[\\/]/);
+  // A runtime in a Linux container names its own paths, also to Windows.
+  if (/^\/[^\\]*$/.test(text)) return cut(text, "", "/");
   // "\x" depends on the current drive and "C:x" on its current folder.
   if (/^[\\/]/.test(text)) return "network_path";
   return cut(text, undefined, /[\\/]/);

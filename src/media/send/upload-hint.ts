@@ -117,9 +117,11 @@ function readCommand(command: string, reference: string, base: URL): UploadReadi
   return reading.ok ? { ok: true, plan: { ...reading.plan, part: form.part } } : reading;
 }
 
-/** A word as a shell takes it: in quotes, or with escapes. */
+/** A word as a shell takes it: in quotes, or with escapes. In double quotes a path of Windows may keep its backslashes. */
 function quote(text: string): string[] {
-  return [quoteWord(text), `"${text.replaceAll(/["\\$`]/g, "\\$&")}"`, text.replaceAll(/[^\w./:=@-]/g, "\\$&")];
+  const escaped = `"${text.replaceAll(/["\\$`]/g, "\\$&")}"`;
+  const asItIs = /["$`]|\\\\|\\$/.test(text) ? [] : [`"${text}"`];
+  return [quoteWord(text), escaped, ...asItIs, text.replaceAll(/[^\w./:=@-]/g, "\\$&")];
 }
 
 /** Every spelling of the option that names the file: in quotes, with escapes, or with the `@` before the quotes. */

@@ -56,6 +56,33 @@ describe.each(Object.entries(FRAMES))("a hostile command %s", (_frame, wrap) => 
   });
 });
 
+describe("a path of Windows", () => {
+  const path = String.raw`C:\Users\Zoë Löwe\$5 photo.png`;
+  const plain = path.replace("$5 ", "");
+  const readFor = (reference: string, word: string) =>
+    readUploadHint({
+      hint: `curl -X POST "${INGEST_URL}" -H "Authorization: Bearer ${TOKEN}" --data-binary ${word}`,
+      baseUrl: BASE_URL,
+      reference,
+    });
+
+  test.each([
+    ["in double quotes as it is", plain, `"@${plain}"`],
+    ["in double quotes as a shell wants it", path, `"@${path.replaceAll(/[\\$]/g, "\\$&")}"`],
+    ["in single quotes", path, `'@${path}'`],
+  ])("%s", (_what, reference, word) => {
+    expect(readFor(reference, word)).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ["with what a shell would replace", path, `"@${path}"`],
+    ["of another file", plain, `"@${plain.replace("Zoë", "Zoe")}"`],
+    ["with more behind it", plain, `"@${plain}" -T "${plain}"`],
+  ])("%s is refused", (_what, reference, word) => {
+    expect(readFor(reference, word)).toMatchObject({ ok: false });
+  });
+});
+
 describe("finding the one command", () => {
   const good = GOOD_COMMANDS[0]?.command ?? "";
   const refused = (hint: string) => expect(read(hint)).toMatchObject({ ok: false });
