@@ -71,6 +71,8 @@ export interface Door {
   readonly holdsCalls?: true;
   /** Who decides about the calls of the service's keys. Default: whoever is asked by the door. */
   readonly approvals?: "owner";
+  /** True where a framework that the user brings runs the model: `npm run test:peers` tries these with other versions. */
+  readonly hasPeer?: true;
   open(host: Host): Promise<OpenDoor>;
 }
 

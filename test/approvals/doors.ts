@@ -9,8 +9,7 @@ import { OPENCLAW } from "./doors/openclaw.ts";
 import { SERVICE_MCP } from "./doors/service-mcp.ts";
 import { TERMINAL } from "./doors/terminal.ts";
 
-/** Every way from a model to a human. */
-export const DOORS: readonly Door[] = [
+const ALL: readonly Door[] = [
   LIBRARY,
   LANGCHAIN,
   LANGCHAIN_MIDDLEWARE,
@@ -23,6 +22,9 @@ export const DOORS: readonly Door[] = [
   INBOX,
   SERVICE_MCP,
 ];
+
+/** Every way from a model to a human; with `SVC_TEST_DOORS=peers` those that load a peer. */
+export const DOORS = process.env.SVC_TEST_DOORS === "peers" ? ALL.filter(({ hasPeer }) => hasPeer) : ALL;
 
 export function findDoor(name: string): Door {
   const door = DOORS.find((one) => one.name === name);

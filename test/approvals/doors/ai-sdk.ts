@@ -50,6 +50,7 @@ export const AI_SDK: Door = {
   outlives: true,
   expiresAfterMs: EXPIRES_AFTER_MS,
   cannot: {},
+  hasPeer: true,
   async open(host) {
     const { tools, toolApproval, close } = await openAiSdkTools(toSettings(host));
     const run = async (calls: readonly ModelCall[], messages: ModelMessage[]): Promise<Turn> => {

@@ -28,6 +28,7 @@ function createDoor(name: string, adapterName: string, more: Partial<Door> = {})
     outlives: true,
     expiresAfterMs: 7 * DAY_MS,
     cannot: {},
+    hasPeer: true,
     ...more,
     async open(host) {
       const toolkit = await SvcToolkit.create(toSettings(host));

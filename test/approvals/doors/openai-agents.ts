@@ -50,6 +50,7 @@ export const OPENAI_AGENTS: Door = {
   outlives: true,
   expiresAfterMs: EXPIRES_AFTER_MS,
   cannot: {},
+  hasPeer: true,
   async open(host) {
     setTracingDisabled(true);
     const opened = await openAgentTools(toSettings(host));
