@@ -4,7 +4,15 @@ import { defineConfig } from "vitest/config";
 import { LeftOutReporter } from "./suites/left-out-reporter.ts";
 import { hasOpenClaw, hasPostgres, SYSTEM_SUITES } from "./suites/suites.ts";
 import { keepTempFilesInMemory } from "./suites/temp-folder.ts";
-import { ALONE, IN_OPENCLAW, LONG_TESTS, ON_BOTH_STORES, ON_ONE_STORE, ON_WINDOWS } from "./suites/test-files.ts";
+import {
+  ALONE,
+  IN_OPENCLAW,
+  LONG_TESTS,
+  NOT_ON_WINDOWS,
+  ON_BOTH_STORES,
+  ON_ONE_STORE,
+  ON_WINDOWS,
+} from "./suites/test-files.ts";
 import { hasWindows } from "./windows/wine-place.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -28,6 +36,7 @@ const PROVIDE_PROGRAM = "test/suites/provide-program.ts";
 const EXCLUDED = [
   "**/node_modules/**",
   IN_OPENCLAW,
+  ...(process.platform === "win32" ? NOT_ON_WINDOWS : []),
   ...SYSTEM_SUITES.filter((suite) => !suite.present()).map((suite) => suite.files),
 ];
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { linkFile, makeFolders, renameFile } from "../../src/base/disk.ts";
 import { withWriteLock } from "../../src/base/write-lock.ts";
 import { isSvcError } from "../../src/errors.ts";
+import { expectMode, IS_WINDOWS } from "../suites/this-system.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -17,11 +18,12 @@ test("folders are made with those above them, for their owner alone, and once", 
   const path = join(folder, "a/b/c");
   expect(await Promise.all([makeFolders(path), makeFolders(path)])).toContain(true);
   expect(await makeFolders(path)).toBe(false);
-  for (const one of ["a", "a/b", "a/b/c"]) expect((await stat(join(folder, one))).mode & 0o777).toBe(0o700);
+  for (const one of ["a", "a/b", "a/b/c"]) expectMode(join(folder, one), 0o700);
 });
 
 test.each([
-  ["a file", "a/b", "ENOTDIR"],
+  // Windows has one code for both.
+  ["a file", "a/b", IS_WINDOWS ? "EEXIST" : "ENOTDIR"],
   ["a file in its own place", "a", "EEXIST"],
 ])("a folder is not made where %s is in the way", async (_what, path, code) => {
   await writeFile(join(folder, "a"), "");

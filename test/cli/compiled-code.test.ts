@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { expectMode } from "../suites/this-system.ts";
 
 const MODULE = new URL("../../src/cli/compiled-code.ts", import.meta.url).href;
 
@@ -30,7 +31,7 @@ describe("code that was compiled once", () => {
   test("is kept in the user's cache, which nobody else may write to", async () => {
     const folder = join(home, "cache/compiled-code");
     expect(await findKept()).toContain(folder);
-    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expectMode(folder, 0o700);
     expect(await readdir(folder)).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
@@ -8,6 +8,7 @@ import { runSvc, startSvc } from "../e2e/run-svc.ts";
 import { connectClient } from "../runtimes/mcp/mcp-client.ts";
 import { decideHeld } from "../service/approvals/owner.ts";
 import { execute } from "../service/http-calls.ts";
+import { expectMode } from "../suites/this-system.ts";
 
 /** `svc install`: the files that agent clients read, and the command in them, started as they do. */
 
@@ -179,5 +180,5 @@ test("svc doctor says when a client can no longer start it, or would find no key
   await writeFile(file, text);
   await rm(join(home, ".config/svc/clients/cursor/credentials.json"));
   expect(await doctor()).toMatchObject({ level: "fail", fix: expect.stringContaining("svc install --client cursor") });
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expectMode(file, 0o600);
 });

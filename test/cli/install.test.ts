@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
 import { call } from "../service/http-calls.ts";
+import { expectMode } from "../suites/this-system.ts";
 
 let service: TestService;
 let home: string;
@@ -53,7 +54,7 @@ describe("svc install --remote", () => {
     expect(run.code, run.stderr).toBe(0);
     expect(run.stdout + run.stderr).not.toMatch(/svc_live_/);
     const path = join(home, file);
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expectMode(path, 0o600);
     const entry = (await readJson(path))[key].svc;
     expect(await listTools(entry)).toContain("svc.execute");
     expect(await readdir(dirname(path))).not.toContainEqual(expect.stringMatching(/backup|tmp/));
@@ -96,7 +97,7 @@ describe("svc install --remote", () => {
     expect(Object.keys((await readJson(file)).mcpServers)).toEqual(["other", "svc"]);
     const backup = (await readdir(dirname(file))).find((name) => name.includes(".backup-")) ?? "";
     expect(await readFile(join(dirname(file), backup), "utf8")).toBe(old);
-    for (const name of [file, join(dirname(file), backup)]) expect((await stat(name)).mode & 0o777).toBe(0o600);
+    for (const name of [file, join(dirname(file), backup)]) expectMode(name, 0o600);
   });
 
   test("writes through a link to the file it leads to", async () => {

@@ -1,10 +1,11 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startTestService } from "../../src/testing.ts";
 import { runSvc } from "../e2e/run-svc.ts";
 import { findStore } from "../service/find-store.ts";
 import { execute } from "../service/http-calls.ts";
+import { expectMode } from "../suites/this-system.ts";
 
 test("svc log export writes the log of a service that runs, to standard output or a file of the owner alone", async () => {
   const service = await startTestService();
@@ -20,7 +21,7 @@ test("svc log export writes the log of a service that runs, to standard output o
     const file = join(service.dataDir, "log.ndjson");
     expect((await run("--file", file)).stdout).toBe(`2 lines in ${file}\n`);
     expect(await readFile(file, "utf8")).toBe(printed.stdout);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expectMode(file, 0o600);
     expect((await run("--status", "gone")).stderr).toContain("Use one of: started, succeeded");
     expect((await run("--from", "yesterday")).stderr).toContain("YYYY-MM-DD");
   } finally {

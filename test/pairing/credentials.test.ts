@@ -21,6 +21,7 @@ import { withWriteLock } from "../../src/base/write-lock.ts";
 import { type Credentials, openCredentialStore, type PendingPairing } from "../../src/pairing/credentials.ts";
 import { catchError } from "../client/recording-server.ts";
 import { verifies } from "../contract/verifies.ts";
+import { expectMode } from "../suites/this-system.ts";
 
 /** Lets a test end the file operations of a write at a chosen one, as a crash would. */
 const crash = vi.hoisted(() => ({ at: undefined as string | undefined }));
@@ -88,8 +89,8 @@ describe("the credential file", () => {
     await store.write(CREDENTIALS);
     expect(await openCredentialStore(folder).read()).toEqual(CREDENTIALS);
     expect(store.path).toBe(join(folder, "credentials.json"));
-    expect((await stat(store.path)).mode & 0o777).toBe(0o600);
-    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expectMode(store.path, 0o600);
+    expectMode(folder, 0o700);
     expect(await readdir(folder)).toEqual(["credentials.json"]);
   });
 
@@ -120,7 +121,7 @@ describe("the credential file", () => {
     await mkdir(folder);
     await chmod(folder, 0o777);
     await openCredentialStore(folder).write(CREDENTIALS);
-    expect((await stat(folder)).mode & 0o777).toBe(0o755);
+    expectMode(folder, 0o755);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,6 +9,7 @@ import { type PairProgress, pairDevice } from "../../src/pairing/pair.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { catchError } from "../client/recording-server.ts";
 import { verifies } from "../contract/verifies.ts";
+import { expectMode } from "../suites/this-system.ts";
 
 /** Between two looks of a process: the other one has eight times as long to store the key. */
 const WAIT_MS = 500;
@@ -60,7 +61,7 @@ describe("pairing with the embedded service", () => {
     expect(seen.map(({ kind }) => kind)).toEqual(["started", "waiting", "approved"]);
     expect(seen[0]).toMatchObject({ displayCode: expect.stringMatching(/\w/) });
     expect(await store.read()).toEqual(credentials);
-    expect((await stat(store.path)).mode & 0o777).toBe(0o600);
+    expectMode(store.path, 0o600);
     const paired = new SvcClient({ baseUrl: credentials.baseUrl, apiKey: credentials.apiKey });
     const { tools } = await paired.listTools();
     expect(tools.length).toBeGreaterThan(0);

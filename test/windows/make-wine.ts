@@ -54,6 +54,12 @@ function markZlib(): void {
   }
 }
 
+/** Wine asks the system where `localhost` is; Windows knows it by itself. */
+function nameLocalhost(): void {
+  mkdirSync(join(WINE_ROOT, "etc"), { recursive: true });
+  writeFileSync(join(WINE_ROOT, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
+}
+
 /** Makes the drive C: of Windows, and its registry. */
 function makePrefix(): void {
   const wine = (...words: string[]) => `chroot "$0" /usr/lib/wine/${words.join(" ")}`;
@@ -79,6 +85,7 @@ if (!existsSync(join(WINE_ROOT, "prefix/system.reg"))) {
   unpack(PACKAGES);
   for (const folder of ["bin", "lib", "lib64"]) symlinkSync(`usr/${folder}`, join(WINE_ROOT, folder));
   markZlib();
+  nameLocalhost();
   makePrefix();
   unpack(FONTS);
   rmSync(packages, { recursive: true });

@@ -1,10 +1,11 @@
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCatalog, type ToolCatalog } from "../../../src/calls/catalog/catalog.ts";
 import type { SessionEvent } from "../../../src/calls/session-events.ts";
 import { SvcClient } from "../../../src/client/client.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { expectMode } from "../../suites/this-system.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
 import { createTool, type ScriptedService, startScriptedService } from "../scripted-service.ts";
 
@@ -186,7 +187,7 @@ describe("the disk cache", () => {
     await other.close();
     expect(await readdir(folder)).toHaveLength(2);
     const [name = ""] = await readdir(folder);
-    expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+    expectMode(join(folder, name), 0o600);
     expect(await readFile(join(folder, name), "utf8")).not.toContain("svc_live_");
   });
 

@@ -1,7 +1,8 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPins, type PinMode } from "../../../src/calls/catalog/pins.ts";
+import { expectMode } from "../../suites/this-system.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "../open-test-session.ts";
 import { createTool, type ScriptedService, startScriptedService } from "../scripted-service.ts";
 
@@ -151,7 +152,7 @@ describe("with a pin file", () => {
   it("is private, sorted and names effect and schema hash", async () => {
     await pinEverything();
     const text = await readFile(file(), "utf8");
-    expect((await stat(file())).mode & 0o777).toBe(0o600);
+    expectMode(file(), 0o600);
     expect(Object.keys(JSON.parse(text).tools)).toEqual(["probe_read", "probe_write"]);
     expect(JSON.parse(text).tools.probe_write).toEqual({
       effect: "write",

@@ -9,6 +9,7 @@ import { STORE_FILE } from "../../../src/service/store/data-folder.ts";
 import { openSqlite } from "../../../src/service/store/open-sqlite.ts";
 import { startTestService } from "../../../src/testing.ts";
 import { runSvc } from "../../e2e/run-svc.ts";
+import { expectMode } from "../../suites/this-system.ts";
 import { execute } from "../http-calls.ts";
 
 const NOW = Date.UTC(2026, 10, 26);
@@ -52,7 +53,7 @@ test("a backup made while writes are answered is whole, and serves elsewhere wit
   await writes[0];
   const [made] = await Promise.all([backUp(), ...writes]);
   expect(made).toMatchObject({ file, dataDir, createdAt: "2026-11-26T00:00:00.000Z" });
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expectMode(file, 0o600);
   expect(await readdir(place)).toEqual(["backup.tar.gz", "service"]);
   expect(await readdir(dataDir)).not.toContain(".backup");
   await writeNote(service, "Later");
@@ -87,7 +88,7 @@ test("a folder with content is moved out of the way only when that is asked for,
   const { moved } = await restore({ replace: true });
   expect(moved).toBe(`${dataDir}.before-20261126T000000Z`);
   expect(await readdir(place)).toEqual(["backup.tar.gz", "service", "service.before-20261126T000000Z"]);
-  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+  expectMode(dataDir, 0o700);
   expect((await stat(join(dataDir, STORE_FILE))).mode & 0o077).toBe(0);
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import { expectMode } from "../../suites/this-system.ts";
 import { execute } from "../http-calls.ts";
 import { createVault } from "./vault-integration.ts";
 
@@ -54,7 +55,7 @@ describe("secrets of connections", () => {
   test("the key file is the owner's alone and made once", async () => {
     await start();
     const file = join(dataDir, KEY_FILE);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expectMode(file, 0o600);
     const key = await readFile(file, "utf8");
     await start();
     expect(await readFile(file, "utf8")).toBe(key);

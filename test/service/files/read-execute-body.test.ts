@@ -1,9 +1,10 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type BlobStore, createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { readExecuteBody } from "../../../src/service/files/read-execute-body.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { expectMode } from "../../suites/this-system.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { attach, inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
@@ -47,7 +48,7 @@ describe.each([
     const [first, second] = request.files ?? [];
     expect(await readFile(first?.staged.path ?? "")).toEqual(big);
     expect(await readFile(second?.staged.path ?? "")).toEqual(small);
-    expect((await stat(first?.staged.path ?? "")).mode & 0o777).toBe(0o600);
+    expectMode(first?.staged.path ?? "", 0o600);
     await request.dispose();
     expect(await leftovers()).toEqual([]);
   });

@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createMailIntegration } from "../../../src/service/integrations/mail/mail-integration.ts";
 import { fromDiskName, toFolderParts } from "../../../src/service/integrations/mail/maildir-names.ts";
+import { expectMode } from "../../suites/this-system.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
 import { createRunner, holdFile, NOW, type RunnerOptions, refusal } from "./run-action.ts";
 
@@ -72,7 +73,7 @@ describe("mail_send_message", () => {
     expect(name).toBe(`${sent.message_id}:2,S`);
     const raw = await readFile(join(maildir, ".Sent/cur", name ?? ""));
     expect(raw.includes("\r")).toBe(false);
-    expect((await stat(join(maildir, ".Sent/cur", name ?? ""))).mode & 0o777).toBe(0o600);
+    expectMode(join(maildir, ".Sent/cur", name ?? ""), 0o600);
     const message = await PostalMime.parse(raw);
     expect(message).toMatchObject({
       subject: "Grüße 🎉",

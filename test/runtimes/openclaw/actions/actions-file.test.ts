@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type ActionsFile, readActions, writeActions } from "../../../../src/runtimes/openclaw/actions/actions-file.ts";
+import { expectMode } from "../../../suites/this-system.ts";
 
 let folder: string;
 let path: string;
@@ -39,7 +40,7 @@ it("gives back what was written, readable by the user alone", async () => {
   expect(readActions(path)).toBeUndefined();
   await writeActions(path, file);
   expect(readActions(path)).toEqual(file);
-  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expectMode(path, 0o600);
 });
 
 it("parses a file once until it changes", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -10,6 +10,7 @@ import type { HostApi, HostConfig, HostToolFactory } from "../../../../src/runti
 import type { HostTool } from "../../../../src/runtimes/openclaw/host/host-tool.ts";
 import { registerTools } from "../../../../src/runtimes/openclaw/svc-plugin.ts";
 import { createStaticTools } from "../../../../src/runtimes/openclaw/translate-tool.ts";
+import { expectMode } from "../../../suites/this-system.ts";
 import { createFakeApi } from "../fake-api.ts";
 import { createManyApp } from "../many-actions.ts";
 import { openSyncKit, type SyncKit } from "../sync-kit.ts";
@@ -46,7 +47,7 @@ describe("an applied sync", () => {
     });
     expect(readJson("openclaw.plugin.json").toolMetadata.app_change.replaySafe).toBeUndefined();
     expect(readJson("package.json")).toMatchObject({ type: "module", openclaw: { extensions: ["./index.js"] } });
-    expect(statSync(join(kit.host.places.companion, "index.js")).mode & 0o777).toBe(0o600);
+    expectMode(join(kit.host.places.companion, "index.js"), 0o600);
   });
 
   it("makes the host load the companion, and load it again when the names change", async () => {
