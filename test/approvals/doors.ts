@@ -23,8 +23,11 @@ const ALL: readonly Door[] = [
   SERVICE_MCP,
 ];
 
-/** Every way from a model to a human; with `SVC_TEST_DOORS=peers` those that load a peer. */
-export const DOORS = process.env.SVC_TEST_DOORS === "peers" ? ALL.filter(({ hasPeer }) => hasPeer) : ALL;
+/** True with `SVC_TEST_DOORS=peers`: what loads no peer is the same with all versions of them, and left out. */
+export const ONLY_PEERS = process.env.SVC_TEST_DOORS === "peers";
+
+/** Every way from a model to a human. */
+export const DOORS = ONLY_PEERS ? ALL.filter(({ hasPeer }) => hasPeer) : ALL;
 
 export function findDoor(name: string): Door {
   const door = DOORS.find((one) => one.name === name);

@@ -52,7 +52,6 @@ async function runSuites(lane: string, folder: string, project: keyof typeof SUI
   const suites = SUITES[project].flatMap((pattern) => globSync(pattern, { cwd: folder }));
   const vitest = join(folder, "node_modules/vitest/vitest.mjs");
   const args = [vitest, "run", "--config", "test/vitest.config.ts", "--project", project, ...suites];
-  // Doors without a peer are the same in every lane.
   const env = { ...process.env, SVC_TEST_ALL_SUITES: "0", SVC_TEST_DOORS: "peers" };
   const running = watchProcess(process.execPath, args, { cwd: folder, env });
   running.endInput();
