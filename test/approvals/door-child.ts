@@ -1,5 +1,5 @@
 import type { Answer, Host, ModelCall } from "./door.ts";
-import { findDoor } from "./doors.ts";
+import { findDoor } from "./find-door.ts";
 
 /** A process that opens a door, for one turn of a conversation; prints where it stands, and stops for good at `at`. */
 
@@ -13,7 +13,7 @@ interface Task {
 
 const [name = "", text = "{}"] = process.argv.slice(2);
 const { host, at, calls = [], saved, answers = [] } = JSON.parse(text) as Task;
-const door = await findDoor(name).open({
+const door = await (await findDoor(name)).open({
   ...host,
   onEvent: ({ type }) => {
     if (type !== at) return;

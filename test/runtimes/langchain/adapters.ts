@@ -13,7 +13,6 @@ import {
   task,
 } from "@langchain/langgraph";
 import { createReactAgent, ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
-import { createDeepAgent } from "deepagents";
 import { type AgentMiddleware, createAgent, createMiddleware, toolRetryMiddleware } from "langchain";
 import { createApprovalMiddleware, type SvcToolkit } from "../../../src/langchain.ts";
 
@@ -98,6 +97,8 @@ async function startAgent(parts: AgentParts, middleware: AgentMiddleware[]): Pro
 }
 
 async function startDeepAgent(parts: AgentParts, middleware: AgentMiddleware[]): Promise<RunningAgent> {
+  // Loaded where it is used: many tests start processes that use another agent.
+  const { createDeepAgent } = await import("deepagents");
   const agent = createDeepAgent({ ...pickParts(parts), tools: pick(parts), middleware });
   return { invoke: toInvoke(agent), getStateHistory: (config) => agent.graph.getStateHistory(config) } as RunningAgent;
 }
