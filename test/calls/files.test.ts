@@ -164,7 +164,7 @@ describe("a local file in a write", () => {
     scripted.offer(createTool("probe_store_file", "write", { inputSchema }));
     const session = await openTestSession(scripted, { answer: sayYes, upload: "ingest" });
     const [one, other] = [await store(session), await store(session, "b.png", PNG)];
-    const hint = `curl -T ${one} -H 'Authorization: Bearer ${"t".repeat(20)}' ${scripted.url}/api/files/ingest`;
+    const hint = `curl -T "${one}" -H 'Authorization: Bearer ${"t".repeat(20)}' ${scripted.url}/api/files/ingest`;
     const error = { code: "missing_file_bytes", message: "No bytes.", retryable: false };
     scripted.answer(
       "/api/tools/probe_store_file/execute",
@@ -187,7 +187,7 @@ describe("a local file in a write", () => {
     const onEvent = ({ type }: SessionEvent) => type === "uploading" && stop.abort();
     const session = await openTestSession(scripted, { answer: sayYes, upload: "ingest", onEvent });
     const path = await store(session);
-    const hint = `curl -T ${path} -H 'Authorization: Bearer ${"t".repeat(20)}' ${scripted.url}/api/files/ingest`;
+    const hint = `curl -T "${path}" -H 'Authorization: Bearer ${"t".repeat(20)}' ${scripted.url}/api/files/ingest`;
     const error = { code: "missing_file_bytes", message: "No bytes.", retryable: false };
     scripted.answer(
       "/api/tools/probe_store_file/execute",

@@ -40,7 +40,8 @@ test("is one file that only its owner can read, and so is everything beside it",
   expect(names).toContain("state.db");
   for (const name of names) expectMode(join(folder, name), 0o600);
   state.close();
-  expect(await readdir(folder)).toEqual(["state.db"]);
+  // Where processes share no memory, an empty journal stays.
+  expect(await readdir(folder)).toEqual(IS_WINDOWS ? ["state.db", "state.db-journal"] : ["state.db"]);
 });
 
 test("syncs every change to the disk before it says that it is done", async () => {

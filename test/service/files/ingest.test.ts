@@ -9,6 +9,7 @@ import { type IngestRequest, receiveIngest } from "../../../src/service/files/re
 
 import type { ServiceError } from "../../../src/service/service-error.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { IS_WINDOWS } from "../../suites/this-system.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
@@ -301,7 +302,7 @@ describe("the upload command", () => {
     "a,b;type=x.png",
   ];
 
-  it.each(names)("is one shell word for %j, whatever it holds", (name) => {
+  it.skipIf(IS_WINDOWS).each(names)("is one shell word for %j, whatever it holds", (name) => {
     const command = writeUploadCommand({ url: "http://127.0.0.1:1/x", headers: { A: "b" }, reference: name });
     const printed = execFileSync("/bin/sh", ["-c", command.replace(/^curl/, "printf '%s\\n'")], {
       env: { PATH: "/usr/bin:/bin", HOME: "/nowhere" },
