@@ -45,6 +45,8 @@ interface ProjectFiles {
   readonly exclude?: readonly string[];
   /** Gives each file a process of its own; default true. */
   readonly isolate?: boolean;
+  /** Runs files side by side; default true. */
+  readonly fileParallelism?: boolean;
   readonly globalSetup?: string[];
 }
 
@@ -59,7 +61,7 @@ export default defineConfig({
       createProject("alone", { include: ALONE, exclude: LONG_TESTS, globalSetup: [] }),
       createProject("long", { include: [...LONG_TESTS] }),
       ...(hasPostgres() ? [createPostgresProject()] : []),
-      ...(hasWindows() ? [createProject("windows", { include: [ON_WINDOWS] })] : []),
+      ...(hasWindows() ? [createProject("windows", { include: [ON_WINDOWS], fileParallelism: false })] : []),
       createOpenClawProject(),
     ],
   },
@@ -67,9 +69,15 @@ export default defineConfig({
 
 function createProject(
   name: string,
-  { include = ["test/**/*.test.ts"], exclude = [], isolate = true, globalSetup = [PROVIDE_PROGRAM] }: ProjectFiles,
+  {
+    include = ["test/**/*.test.ts"],
+    exclude = [],
+    isolate = true,
+    fileParallelism = true,
+    globalSetup = [PROVIDE_PROGRAM],
+  }: ProjectFiles,
 ) {
-  const files = { include, exclude: [...EXCLUDED, ...exclude], isolate };
+  const files = { include, exclude: [...EXCLUDED, ...exclude], isolate, fileParallelism };
   return { test: { ...shared, ...inMemory, name, ...files, globalSetup } };
 }
 

@@ -37,7 +37,7 @@ export const ON_ONE_STORE: string[] = [
   "test/service/triggers/schedule.test.ts",
 ];
 
-/** Tests that run under Windows' Node, and take minutes. */
+/** Tests that run under Windows' Node, one file after another, and take minutes. */
 export const ON_WINDOWS = "test/windows/*.test.ts";
 
 /** Tests of what Windows has not: special files, `openssl`, links that anybody may make. */
