@@ -107,7 +107,7 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     provide: "on Linux as root, with /dev/fuse: apt-get install -y exfat-fuse exfatprogs fuse3 ntfs-3g",
   },
   {
-    name: "windows (most commands of the README under Windows' Node in Wine)",
+    name: "windows (most commands of the README, and quick suites, under Windows' Node in Wine)",
     files: "test/windows/*.test.ts",
     present: () => hasWindows() && canMountDisks(),
     provide: "on Debian, as root, beside what other disks need: npm run windows:install && npm run test:windows",
