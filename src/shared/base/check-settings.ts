@@ -1,8 +1,10 @@
 import { SvcError } from "../errors.ts";
 
+/** Range of a number, both ends included. */
 export interface NumberBounds {
   readonly min: number;
   readonly max: number;
+  /** True if only whole numbers are taken. Default false. */
   readonly isWhole?: boolean;
 }
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "./json.ts";
 
 /** Part of the HTTP request that carries an argument. */
 type ArgumentPlace = "path" | "query" | "header" | "cookie" | "body";

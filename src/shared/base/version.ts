@@ -6,7 +6,7 @@ declare const SVC_VERSION: string | undefined;
 /** Version of this package. */
 export async function readVersion(): Promise<string> {
   if (typeof SVC_VERSION === "string") return SVC_VERSION;
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  const text = await readFile(new URL("../../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(text) as { version: string };
   return version;
 }

@@ -12,6 +12,7 @@ export interface Zone {
  */
 export type LocalTime = number;
 
+/** Milliseconds of 24 hours. */
 export const DAY_MS = 24 * 60 * 60_000;
 
 /** UTC. */

@@ -4,7 +4,8 @@ import { EXACT, toPlainText } from "./plain-text.ts";
 const GUTTER_LIKE = /[\u2500-\u259f\u23b8\u23b9\u23d0\u2758-\u275a\u2223\u2225\u2016\u01c0\u01c1\uff5c\uffe8]/gu;
 
 /** Words that begin lines of a card itself. */
-const OWN_WORDS = /^(action|tool|app|account|effect|arguments|files?|why|does|check|expires|always|approve|more|not)$/i;
+const OWN_WORDS =
+  /^(action|tool|app|account|effect|arguments|files?|why|does|check|expires|always|approve|more|not|in|short|changes|besides|undo|about|lines|as|sent)$/i;
 
 /** A value as one line: text as it is where nothing else looks like it, JSON otherwise; in several lines where that helps. */
 export interface DrawnValue {

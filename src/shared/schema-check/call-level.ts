@@ -1,4 +1,4 @@
-import { type LevelCondition, pickHigher, type RaisedLevel } from "../../wire/call-level.ts";
+import { type LevelCondition, pickHigher, type RaisedLevel } from "../wire/call-level.ts";
 import { checkStrictly } from "./check-strictly.ts";
 import { UnusableSchema } from "./normalise-schema.ts";
 

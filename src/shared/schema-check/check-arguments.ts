@@ -1,8 +1,8 @@
 import { type Schema, Validator } from "@cfworker/json-schema";
-import { toDoubles } from "../../base/exact-number.ts";
-import { isRecord } from "../../base/json.ts";
-import { within } from "../../base/within.ts";
-import type { JsonSchema } from "../json-schema.ts";
+import { toDoubles } from "../base/exact-number.ts";
+import { isRecord } from "../base/json.ts";
+import { within } from "../base/within.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import { isQuickPattern } from "./read-pattern.ts";
 
 /** One error of the validator; locations are JSON pointers with `#` before them. */
@@ -19,6 +19,7 @@ export type CheckResult =
   | { readonly verdict: "unknown"; readonly why: string }
   | { readonly verdict: "invalid"; readonly errors: readonly CheckError[] };
 
+/** Checks arguments against one schema. */
 export interface ArgumentChecker {
   /**
    * Never throws, but may take for ever; use `run` to limit the time.

@@ -1,8 +1,8 @@
-import { shortenText } from "../../base/text.ts";
-import { within } from "../../base/within.ts";
-import type { JsonSchema } from "../json-schema.ts";
+import { shortenText } from "../base/text.ts";
+import { within } from "../base/within.ts";
 import { type ArgumentChecker, type CheckError, createChecker, LIMITS_MS, measureSize } from "./check-arguments.ts";
 import { type ArgumentProblem, explainProblems } from "./explain-problems.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import { normaliseSchema, UnusableSchema } from "./normalise-schema.ts";
 
 /** How arguments fit a schema. Unchecked arguments are never `valid`. */

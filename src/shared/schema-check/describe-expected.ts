@@ -1,7 +1,7 @@
-import { ExactNumber } from "../../base/exact-number.ts";
-import { getOwn, isRecord } from "../../base/json.ts";
-import { shortenText } from "../../base/text.ts";
-import { type JsonSchema, readTypes } from "../json-schema.ts";
+import { ExactNumber } from "../base/exact-number.ts";
+import { getOwn, isRecord } from "../base/json.ts";
+import { shortenText } from "../base/text.ts";
+import { type JsonSchema, readTypes } from "./json-schema.ts";
 import { followReference, type ValuePath } from "./select-errors.ts";
 
 const MAX_LISTED = 10;
@@ -92,6 +92,7 @@ export function showValue(value: unknown, path: ValuePath): string {
   return `${typeof value} ${showLiteral(value, path)}`;
 }
 
+/** A value as JSON, cut at 60 characters. Values that look like secrets are hidden. */
 export function showLiteral(value: unknown, path: ValuePath = []): string {
   if (isSecret(value, path)) return "(hidden)";
   const text = JSON.stringify(shorten(value, path, 0)) ?? String(value);

@@ -1,8 +1,8 @@
-import { getAt, isRecord } from "../../base/json.ts";
-import { shortenText } from "../../base/text.ts";
-import { type JsonSchema, readTypes } from "../json-schema.ts";
+import { getAt, isRecord } from "../base/json.ts";
+import { shortenText } from "../base/text.ts";
 import type { CheckError } from "./check-arguments.ts";
 import { describeNode, joinOr, listValues, showLiteral, showValue, sortByLikeness } from "./describe-expected.ts";
+import { type JsonSchema, readTypes } from "./json-schema.ts";
 import {
   type BrokenKeyword,
   type CheckedArguments,
@@ -14,9 +14,11 @@ import {
   type ValuePath,
 } from "./select-errors.ts";
 
+/** One place where arguments do not fit, in words for the caller. */
 export interface ArgumentProblem {
   /** Dotted path with `[i]` for list items, `attachments[0].name`; empty for the arguments as a whole. */
   readonly path: string;
+  /** The allowed type or values, in words. */
   readonly expected: string;
   /** The given type and value, cut at 60 characters; text that looks like a secret is hidden. */
   readonly got: string;
@@ -44,6 +46,7 @@ interface Finding {
   readonly got?: string;
 }
 
+/** Words a problem; its path is cut at 500 characters, its message at 2,000. */
 export function createProblem(path: ValuePath, expected: string, got: string, isMissing = false): ArgumentProblem {
   const text = shortenText(formatPath(path), MAX_PATH);
   const why = isMissing ? `is required and missing, expected ${expected}` : `expected ${expected}, got ${got}`;

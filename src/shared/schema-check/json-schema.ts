@@ -5,8 +5,10 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
+/** A JSON Schema object that is still written to. */
 export type SchemaDraft = Record<string, unknown>;
 
+/** Types that `type` can name in JSON Schema. */
 export type JsonType = "string" | "number" | "integer" | "boolean" | "object" | "array" | "null";
 
 const TYPE_NAMES: ReadonlyMap<string, JsonType> = new Map<string, JsonType>([

@@ -1,7 +1,8 @@
-import { isRecord, setOwn } from "../../base/json.ts";
-import { isCount, NUMBER_LIMITS, readTypes, type SchemaDraft } from "../json-schema.ts";
+import { isRecord, setOwn } from "../base/json.ts";
+import { isCount, NUMBER_LIMITS, readTypes, type SchemaDraft } from "./json-schema.ts";
 import { readPattern } from "./read-pattern.ts";
 
+/** A schema for the validator; true accepts everything, false nothing. */
 export type CheckSchema = SchemaDraft | boolean;
 
 /** How the keyword readers reach the rest of the walk. */

@@ -1,7 +1,7 @@
-import { isRecord } from "../../base/json.ts";
-import { isFileSchema, type JsonSchema, readTypes, type SchemaDraft } from "../json-schema.ts";
-import { createRefResolver, isOldDraft, type RefResolver, readSiblings } from "../resolve-ref.ts";
+import { isRecord } from "../base/json.ts";
+import { isFileSchema, type JsonSchema, readTypes, type SchemaDraft } from "./json-schema.ts";
 import { type CheckSchema, copyKeywords } from "./normalise-keywords.ts";
+import { createRefResolver, isOldDraft, type RefResolver, readSiblings } from "./resolve-ref.ts";
 
 const MAX_NODES = 2_000;
 const MAX_STRICT_NODES = 50_000;

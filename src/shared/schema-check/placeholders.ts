@@ -1,5 +1,5 @@
-import { isRecord } from "../../base/json.ts";
-import { shortenText } from "../../base/text.ts";
+import { isRecord } from "../base/json.ts";
+import { shortenText } from "../base/text.ts";
 import { formatPath, type ValuePath } from "./select-errors.ts";
 
 const ANNOTATIONS: ReadonlySet<string> = new Set(["$schema", "title", "description"]);
@@ -20,7 +20,9 @@ export function isPlaceholderSchema(schema: unknown): boolean {
   });
 }
 
+/** A text argument that is a placeholder as a whole. */
 export interface PlaceholderArgument {
+  /** Dotted path with `[i]` for list items, cut at 500 characters. */
   readonly path: string;
   readonly value: string;
 }

@@ -1,6 +1,6 @@
-import { getAt, getOwn, isRecord } from "../../base/json.ts";
-import type { JsonSchema } from "../json-schema.ts";
+import { getAt, getOwn, isRecord } from "../base/json.ts";
 import type { CheckError } from "./check-arguments.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 /** A keyword the arguments broke. For a union without a matching branch, `branches` holds the errors of each branch. */
 export interface BrokenKeyword {
@@ -8,6 +8,7 @@ export interface BrokenKeyword {
   readonly branches?: readonly (readonly BrokenKeyword[])[];
 }
 
+/** Arguments, and the schema that they were checked against. */
 export interface CheckedArguments {
   readonly schema: JsonSchema;
   readonly args: unknown;

@@ -37,4 +37,5 @@ export type Approval = z.infer<typeof approvalSchema>;
 
 /** `result` is the body that the execute endpoint would have answered with; null before the end, and after seven days. */
 export const approvalReplySchema = z.looseObject({ approval: approvalSchema, result: z.unknown() });
+/** Answer of `GET /api/approvals`. Ours: not in the document. */
 export const approvalListSchema = z.looseObject({ approvals: z.array(approvalSchema) });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { readableItems, sentSchemaSchema } from "./tool.ts";
 
+/** Values of `side_effect_level` ("Action detail"), from the least to the most. */
 export const SIDE_EFFECT_LEVELS = ["read", "write", "delete", "admin"] as const;
 export const sideEffectLevelSchema = z.enum(SIDE_EFFECT_LEVELS);
 export type SideEffectLevel = z.infer<typeof sideEffectLevelSchema>;

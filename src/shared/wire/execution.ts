@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { callLevelSchema } from "./call-level.ts";
 import { fileAttachmentSchema } from "./file.ts";
+import { previewOfRefusalSchema } from "./preview.ts";
 
 /** Canonical `error_code` values with a documented recovery; other values are tolerated on input. */
 export const CANONICAL_ERROR_CODES = [
@@ -40,6 +41,7 @@ export const TOOL_EXECUTE_STATUSES = [200, 400, 401, 402, 403, 404, 409, 412, 41
 /** HTTP statuses of `POST /api/executions`. */
 export const CANONICAL_EXECUTE_STATUSES = [200, 400, 401, 409, 500] as const;
 
+/** "Execution status (canonical summary)": a `blocked` action never ran. */
 export const executionStatusSchema = z.enum(["succeeded", "blocked", "failed"]);
 export type ExecutionStatus = z.infer<typeof executionStatusSchema>;
 
@@ -57,7 +59,35 @@ function dropNull(value: unknown): unknown {
   return value ?? undefined;
 }
 
+/** `display` of an "Execution summary (canonical)": the outcome in short, for people. */
 export const displaySchema = z.looseObject({ title: z.string(), summary: z.string() });
+
+/** Members of the answer to a call that waits for a human. Ours: not in the document. */
+const lookMembers = {
+  preview: previewOfRefusalSchema,
+  /** True where the present state could not be read. */
+  preview_failed: z.boolean().optional().catch(undefined),
+  /** `state_changed`: another state had been shown, and nothing was done. An open list. */
+  reason: z.string().optional().catch(undefined),
+};
+
+/** Id of the action by which an app takes executions back. Ours: not in the document. */
+export const UNDO_ACTION = "undo";
+
+/** Full name of that tool of an app, by its slug. */
+export function nameUndo(slug: string): string {
+  return `${slug}_${UNDO_ACTION}`;
+}
+
+/** The call that takes an execution back, for as long as the service keeps what it needs. Ours: not in the document. */
+const undoCallSchema = z.looseObject({
+  tool_name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  connection_id: z.string().optional().catch(undefined),
+  /** ISO 8601. */
+  until: z.string(),
+});
+export type UndoCall = z.infer<typeof undoCallSchema>;
 
 /** "Execution summary (canonical)". `execution_id` is null when blocked before running. */
 export const executionSummarySchema = z.looseObject({
@@ -80,6 +110,8 @@ export const executionSummarySchema = z.looseObject({
     .optional()
     .catch(undefined),
   call_level: callLevelSchema,
+  undo: undoCallSchema.optional().catch(undefined),
+  ...lookMembers,
 });
 export type ExecutionSummary = z.infer<typeof executionSummarySchema>;
 
@@ -98,6 +130,7 @@ export type UploadInstruction = z.infer<typeof uploadInstructionSchema>;
 const heldApprovalSchema = z.looseObject({ id: z.string().min(1), status: z.string(), url: z.string() });
 export type HeldApprovalRef = z.infer<typeof heldApprovalSchema>;
 
+/** `error` of an "Execution envelope"; `upload`, `approval` and `call_level` are ours. */
 export const toolErrorSchema = z.looseObject({
   code: z.string(),
   type: z.string().nullish(),
@@ -106,6 +139,7 @@ export const toolErrorSchema = z.looseObject({
   upload: uploadInstructionSchema.optional().catch(undefined),
   approval: heldApprovalSchema.optional().catch(undefined),
   call_level: callLevelSchema,
+  ...lookMembers,
 });
 export type ToolError = z.infer<typeof toolErrorSchema>;
 
@@ -125,6 +159,7 @@ export const executionEnvelopeSchema = z.looseObject({
 });
 export type ExecutionEnvelope = z.infer<typeof executionEnvelopeSchema>;
 
+/** `connectionId`: an integer or a string ("Connection"). */
 export const connectionIdSchema = z.union([z.int(), z.string()]);
 export type ConnectionId = z.infer<typeof connectionIdSchema>;
 
@@ -135,6 +170,8 @@ export const toolExecuteRequestSchema = z.looseObject({
   confirmed: z.boolean().optional(),
   /** Ours: the level that whoever confirmed the call was shown; a call that does more is not confirmed. Default: any. */
   confirmed_level: z.string().optional(),
+  /** Ours: the `state` of the preview that they were shown; the call runs on no other one. Default: any. */
+  preview_state: z.string().optional(),
   files: z.array(fileAttachmentSchema).optional(),
 });
 export type ToolExecuteRequest = z.infer<typeof toolExecuteRequestSchema>;
@@ -147,6 +184,8 @@ export const canonicalExecuteRequestSchema = z.looseObject({
   confirm: z.boolean().optional(),
   /** Ours, as in {@link toolExecuteRequestSchema}. */
   confirmed_level: z.string().optional(),
+  /** Ours, as in {@link toolExecuteRequestSchema}. */
+  preview_state: z.string().optional(),
   idempotency_key: z.string().optional(),
   /** Ours: the account to act on, where the description of the tool says so. Default: the default one. */
   connection_id: connectionIdSchema.optional(),

@@ -1,15 +1,19 @@
 import { z } from "zod";
+import { previewSchema } from "./preview.ts";
 import { readableItems } from "./tool.ts";
 
+/** "Flow status". The last three are ends, but a `failed` flow can be resumed. */
 export const FLOW_STATUSES = ["pending", "running", "waiting", "completed", "failed", "cancelled"] as const;
 export type FlowStatus = (typeof FLOW_STATUSES)[number];
 
+/** Values of `triggerType` ("Flow"). */
 export const FLOW_TRIGGER_TYPES = ["agent", "manual", "webhook", "schedule"] as const;
 export type FlowTriggerType = (typeof FLOW_TRIGGER_TYPES)[number];
 
 /** Ours: what else starts a flow. The document has no type for it, and the flow shows `schedule`. */
 export type FlowEventType = "mail" | "file";
 
+/** Values of `stepType` ("Flow step"). */
 export const FLOW_STEP_TYPES = ["tool_call", "transform", "wait", "approval"] as const;
 export type FlowStepType = (typeof FLOW_STEP_TYPES)[number];
 
@@ -41,8 +45,28 @@ export const flowSchema = z.looseObject({
 export type Flow = z.infer<typeof flowSchema>;
 
 /**
+ * Ours: one call that an approval would let a flow make. It has either a `preview`, which says what it would do to what was there
+ * when the flow began to wait, or `missing`, which says as a sentence why there is none; its `code` is one of an open list:
+ * `not_readable refused depends_on_step not_known too_large too_many`.
+ */
+export const flowPreviewSchema = z.looseObject({
+  /** The step that makes the call; its tool, and its name within the step. */
+  stepKey: z.string(),
+  toolName: z.string().optional().catch(undefined),
+  key: z.string().optional().catch(undefined),
+  /** Name for people, such as `the page "Plan"`. */
+  label: z.string().optional().catch(undefined),
+  /** Position of what it is made of among the `items` of the step: where that is left out, so is the call. */
+  item: z.int().min(0).optional().catch(undefined),
+  preview: previewSchema.optional().catch(undefined),
+  missing: z.looseObject({ code: z.string(), text: z.string() }).optional().catch(undefined),
+});
+export type FlowPreview = z.infer<typeof flowPreviewSchema>;
+
+/**
  * "Flow step". The names of its timestamps are not shown; `startedAt` and `completedAt` are ours. So is `items`: the member
- * of a waiting approval's output whose entries may be left out.
+ * of a waiting approval's output whose entries may be left out; and `previews`: what the calls up to the next approval would do,
+ * for a waiting approval, at most 64 kB of JSON. An approved call runs only while the `state` of its preview is the present one.
  */
 export const flowStepSchema = z.looseObject({
   stepKey: z.string(),
@@ -56,6 +80,7 @@ export const flowStepSchema = z.looseObject({
   startedAt: z.string().nullish(),
   completedAt: z.string().nullish(),
   items: z.string().optional().catch(undefined),
+  previews: readableItems(flowPreviewSchema).optional().catch(undefined),
 });
 export type FlowStep = z.infer<typeof flowStepSchema>;
 

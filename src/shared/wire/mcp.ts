@@ -35,6 +35,7 @@ export const rpcRequestSchema = z.looseObject({
 });
 export type RpcRequest = z.infer<typeof rpcRequestSchema>;
 
+/** `error` of a JSON-RPC response ("MCP"). */
 export const rpcErrorSchema = z.looseObject({ code: z.int(), message: z.string(), data: z.unknown().optional() });
 
 /** JSON-RPC response: exactly one of `result` and `error`. */
@@ -69,4 +70,5 @@ export const serverCardSchema = z.looseObject({
 });
 export type ServerCard = z.infer<typeof serverCardSchema>;
 
+/** Content type of the MCP server card ("MCP"). */
 export const SERVER_CARD_CONTENT_TYPE = "application/mcp-server-card+json";
