@@ -1,4 +1,6 @@
-import { createActionDefiner, type PlaceAction } from "../define-action.ts";
+import type { KeepsItems } from "../collections/kept-item.ts";
+import { createActionDefiner, type PlaceAction } from "../port/define-action.ts";
+import type { PreviewDraft } from "../port/preview.ts";
 
 /** Which span is looked at, as the arguments name it. */
 export interface AgendaSpan {
@@ -55,7 +57,7 @@ type Answer = Readonly<Record<string, unknown>>;
  * The calendars of one connection for the length of one call. Every method gives the answer of its action, and throws
  * ServiceError for failures it can name; arguments are named as the actions name them.
  */
-export interface Agenda {
+export interface Agenda extends KeepsItems {
   listCalendars(): Promise<Answer>;
   listEvents(span: AgendaSpan, o: { readonly query: string; readonly limit: number }): Promise<Answer>;
   findFreeTime(
@@ -80,6 +82,11 @@ export interface Agenda {
   ): Promise<Answer>;
   remove(target: EventTarget): Promise<Answer>;
   answer(target: EventTarget, answer: (typeof ANSWERS)[number]): Promise<Answer>;
+  /** What `create` would do; like the other previews by reads alone, refused as that would be. */
+  previewCreate(o: Parameters<Agenda["create"]>[0]): Promise<PreviewDraft>;
+  previewChange(target: EventTarget, change: Parameters<Agenda["change"]>[1]): Promise<PreviewDraft>;
+  previewRemoval(target: EventTarget): Promise<PreviewDraft>;
+  previewAnswer(target: EventTarget, answer: (typeof ANSWERS)[number]): Promise<PreviewDraft>;
 }
 
 /** Opens the calendars of the connection in `context`; does no I/O yet. */

@@ -1,7 +1,7 @@
-import type { AllowedHosts } from "../../fetch/address-rules.ts";
+import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { createStoreFields } from "../collections/dav-settings.ts";
 import { createStores } from "../collections/open-stores.ts";
-import type { Integration } from "../integration.ts";
+import type { Integration } from "../port/integration.ts";
 import type { OpenAgenda } from "./agenda.ts";
 import { CALENDAR_FIELDS, CALENDARS, readSettingZone } from "./calendar-settings.ts";
 import { answerInvitation, createEvent, deleteEvent, updateEvent } from "./change-calendar.ts";

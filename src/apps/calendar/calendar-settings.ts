@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { findZone, type Zone } from "../../../base/zones.ts";
-import { refuseSetting } from "../../service-error.ts";
+import { refuseSetting } from "../../service/service-error.ts";
+import { findZone, type Zone } from "../../shared/base/zones.ts";
 import type { CollectionKind } from "../collections/collection-store.ts";
-import type { SettingField } from "../integration.ts";
+import type { SettingField } from "../port/integration.ts";
 
 /** Calendars as collections of files. */
 export const CALENDARS: CollectionKind = {
@@ -26,9 +26,18 @@ export const CALENDAR_FIELDS: readonly SettingField[] = [
 
 const schema = z.looseObject({ timeZone: z.string().trim().optional() });
 
-/** The zone of these settings, or ServiceError 422 `integration_misconfigured`. */
+/** The zone that the owner named, or that of this machine. Throws ServiceError 422 `integration_misconfigured`. */
 export function readSettingZone(settings: Readonly<Record<string, unknown>>): Zone {
-  const name = schema.safeParse(settings).data?.timeZone || Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return readOwnZone(settings) ?? findNamed(Intl.DateTimeFormat().resolvedOptions().timeZone);
+}
+
+/** The zone that the owner named; undefined for none. Throws as {@link readSettingZone} does. */
+export function readOwnZone(settings: Readonly<Record<string, unknown>>): Zone | undefined {
+  const name = schema.safeParse(settings).data?.timeZone;
+  return name ? findNamed(name) : undefined;
+}
+
+function findNamed(name: string): Zone {
   const zone = findZone(name);
   if (zone !== undefined) return zone;
   throw refuseSetting("timeZone", "must be the name of a time zone, for example Europe/Berlin.");

@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { DAY_MS, toInstant } from "../../../base/zones.ts";
-import type { RaisedLevel } from "../../../wire/call-level.ts";
-import { refuseValue } from "../../service-error.ts";
-import type { JudgeContext } from "../integration.ts";
-import { anyEmptied, deletesWhen, given, judgeReplacing } from "../raised-levels.ts";
-import { ANSWERS, defineCalendarAction, type EventTarget } from "./agenda.ts";
+import { refuseValue } from "../../service/service-error.ts";
+import { DAY_MS, toInstant } from "../../shared/base/zones.ts";
+import type { RaisedLevel } from "../../shared/wire/call-level.ts";
+import { keepsItems } from "../collections/kept-item.ts";
+import type { JudgeContext } from "../port/integration.ts";
+import { anyEmptied, deletesWhen, given, judgeReplacing } from "../port/raised-levels.ts";
+import { type Agenda, ANSWERS, defineCalendarAction, type EventTarget } from "./agenda.ts";
 import { readSettingZone } from "./calendar-settings.ts";
 import { dayOrTime, eventId, instance, weekdayName, zone } from "./read-calendar.ts";
 import { readGivenTime, readZone } from "./time/read-time.ts";
@@ -65,11 +66,17 @@ export const createEvent = defineCalendarAction({
     { title: "Holidays", weekday: "Thursday", start: "2026-12-24", end: "2027-01-03" },
   ],
   askBefore: ["What is put into which calendar, on which day, at which time of which zone?"],
-  run({ calendar, ...draft }, agenda) {
-    checkZone([draft.start, draft.end], draft.zone);
-    return agenda.create({ ...draft, calendar, zone: draft.zone });
-  },
+  preview: async (given, agenda) => agenda.previewCreate(readDraft(given)),
+  run: async (given, agenda) => agenda.create(readDraft(given)),
+  keeps: keepsItems,
 });
+
+type Draft = Parameters<Agenda["create"]>[0];
+
+function readDraft<Given extends Omit<Draft, "calendar" | "zone">>(given: Given & Partial<Draft>): Draft {
+  checkZone([given.start, given.end], given.zone);
+  return { ...given, calendar: given.calendar, zone: given.zone };
+}
 
 /** Which event is meant. */
 const target = {
@@ -154,16 +161,23 @@ export const updateEvent = defineCalendarAction({
     const present = await agenda.read(event_id, { instance, zone });
     return judgeTimes(change, context) ?? judgeReplacing(present, { title, location, description });
   },
-  run({ new_title: newTitle, start, end, weekday, rrule, location, description, ...target }, agenda) {
-    const change = { newTitle, start, end, weekday, rrule, location, description };
-    if (Object.values(change).every((one) => one === undefined))
-      throw refuseValue("new_title", "or another change is needed.", "Send what is to be changed.");
-    if (start !== undefined && weekday === undefined)
-      throw refuseValue("weekday", "is needed with start.", "Name the weekday of the new start.");
-    checkZone([start, end], target.zone);
-    return agenda.change(toTarget(target), change);
-  },
+  preview: async (given, agenda) => agenda.previewChange(toTarget(given), readChange(given)),
+  run: async (given, agenda) => agenda.change(toTarget(given), readChange(given)),
+  keeps: keepsItems,
 });
+
+function readChange(
+  given: Target & Omit<Parameters<Agenda["change"]>[1], "newTitle"> & { readonly new_title?: string | undefined },
+) {
+  const { new_title: newTitle, start, end, weekday, rrule, location, description, zone } = given;
+  const change = { newTitle, start, end, weekday, rrule, location, description };
+  if (Object.values(change).every((one) => one === undefined))
+    throw refuseValue("new_title", "or another change is needed.", "Send what is to be changed.");
+  if (start !== undefined && weekday === undefined)
+    throw refuseValue("weekday", "is needed with start.", "Name the weekday of the new start.");
+  checkZone([start, end], zone);
+  return change;
+}
 
 /** `calendar_delete_event`. */
 export const deleteEvent = defineCalendarAction({
@@ -179,7 +193,9 @@ export const deleteEvent = defineCalendarAction({
   }),
   examples: [{ event_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.ics", title: "Dentist" }],
   askBefore: ["Which event is deleted, one instance or all?"],
-  run: (target, agenda) => agenda.remove(toTarget(target)),
+  preview: async (target, agenda) => agenda.previewRemoval(toTarget(target)),
+  run: async (target, agenda) => agenda.remove(toTarget(target)),
+  keeps: keepsItems,
 });
 
 /** `calendar_answer_invitation`. */
@@ -197,5 +213,7 @@ export const answerInvitation = defineCalendarAction({
   }),
   examples: [{ event_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.ics", title: "Review", answer: "accepted" }],
   askBefore: ["What is answered to which invitation, for one instance or all?"],
-  run: ({ answer, ...target }, agenda) => agenda.answer(toTarget(target), answer),
+  preview: async ({ answer, ...target }, agenda) => agenda.previewAnswer(toTarget(target), answer),
+  run: async ({ answer, ...target }, agenda) => agenda.answer(toTarget(target), answer),
+  keeps: keepsItems,
 });

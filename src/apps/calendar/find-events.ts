@@ -1,7 +1,7 @@
 import { setImmediate as takeBreath } from "node:timers/promises";
-import { toOneLine } from "../../../base/text.ts";
-import type { Zone } from "../../../base/zones.ts";
-import { refuseMissing, refuseValue } from "../../service-error.ts";
+import { refuseMissing, refuseValue } from "../../service/service-error.ts";
+import { toOneLine } from "../../shared/base/text.ts";
+import type { Zone } from "../../shared/base/zones.ts";
 import { findCollection } from "../collections/choose-collection.ts";
 import {
   type CollectionStore,
@@ -10,7 +10,7 @@ import {
   type StoredItem,
   splitItemId,
 } from "../collections/collection-store.ts";
-import type { NotShown } from "../not-shown.ts";
+import type { NotShown } from "../port/not-shown.ts";
 import type { AgendaSpan, EventTarget } from "./agenda.ts";
 import { CALENDARS } from "./calendar-settings.ts";
 import { type CalendarFile, parseCalendarFile, type Series } from "./ics/calendar-file.ts";
@@ -41,6 +41,11 @@ export interface FoundEvent {
   readonly series: Series;
 }
 
+/** One time of it. */
+export interface FoundInstance extends FoundEvent {
+  readonly instance: Instance;
+}
+
 /** Ids of an event and of its calendar. */
 export function toPlace({ item, file, series }: FoundEvent) {
   const eventId = file.series.length > 1 ? `${item.id}#${series.mark}` : item.id;
@@ -49,7 +54,7 @@ export function toPlace({ item, file, series }: FoundEvent) {
 
 /** What a look finds. */
 interface Look {
-  readonly found: (FoundEvent & { instance: Instance })[];
+  readonly found: FoundInstance[];
   readonly notShown: NotShown[];
   /** Times that may be taken by what could not be read; `of` is the event that may take them. */
   readonly busy: (Span & { of?: FoundEvent })[];
@@ -170,7 +175,7 @@ function hasTitle({ master, overrides }: Series, title: string): boolean {
 }
 
 /** The event that is to be changed, as whoever approved knows it. */
-export async function chooseEvent(store: CollectionStore, target: EventTarget, zone: Zone) {
+export async function chooseEvent(store: CollectionStore, target: EventTarget, zone: Zone): Promise<FoundInstance> {
   const { others, ...found } = await findEvent(store, target.eventId, target.title);
   if (others.length > 0)
     throw refuseValue(
@@ -213,6 +218,19 @@ export function pickInstance(
     `The event has no instance "${o.name}".`,
     "Take `instance` as list_events shows it; an event that does not repeat has none.",
   );
+}
+
+/** An event as it is in a file that was written; `index` is its place there. */
+export function findWritten(
+  item: StoredItem,
+  index: number,
+  o: { readonly name?: string | undefined; readonly zone: Zone },
+): FoundInstance {
+  const file = parseCalendarFile(item.bytes);
+  const series = file.series[index];
+  if (series === undefined) throw refuseUnreadable(item.id);
+  const instance = pickInstance({ file, series }, { name: o.name, zone: o.zone });
+  return { item, file, series, instance };
 }
 
 function tryParse({ bytes }: StoredItem): CalendarFile | undefined {

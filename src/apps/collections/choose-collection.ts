@@ -1,5 +1,5 @@
-import { foldText } from "../../../base/text.ts";
-import { refuseMissing, refuseValue } from "../../service-error.ts";
+import { refuseMissing, refuseValue } from "../../service/service-error.ts";
+import { foldText } from "../../shared/base/text.ts";
 import type { Collection } from "./collection-store.ts";
 
 /** The collection of this id or name. Throws ServiceError 404; `what` is "calendar" or "address book". */

@@ -1,7 +1,7 @@
-import { sha256Hex } from "../../../base/hash.ts";
-import { isWindowsDevice } from "../../../base/windows-names.ts";
-import { refuseValue, ServiceError } from "../../service-error.ts";
-import type { NotShown } from "../not-shown.ts";
+import { refuseValue, ServiceError } from "../../service/service-error.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { isWindowsDevice } from "../../shared/base/windows-names.ts";
+import type { NotShown } from "../port/not-shown.ts";
 
 /** A calendar or an address book. */
 export interface Collection {
@@ -21,11 +21,30 @@ export interface StoredItem {
   readonly bytes: Buffer;
 }
 
+/** An item that is not there yet; see {@link CollectionStore.nameNew}. */
+export type NewItem = Pick<StoredItem, "id" | "collection" | "bytes">;
+
+/** An item as a write left it. */
+export interface WrittenItem extends StoredItem {
+  /** True where this is known to be as the write left it, so that nobody was faster than the look at it. */
+  readonly isOurs: boolean;
+}
+
 /** Items of a listing. */
 export interface FoundItems {
   readonly items: readonly StoredItem[];
   /** Those that could not be read, or were too many. */
   readonly left: readonly NotShown[];
+}
+
+/** What stays of an item when it is changed or removed. */
+export interface LeftOver {
+  /** True where a human finds it afterwards as it is now. */
+  readonly isKept: boolean;
+  /** True where what goes by it is lost for this service. */
+  readonly isFinal: boolean;
+  /** How a human can take the change back, as a sentence. */
+  readonly left: string;
 }
 
 /** Which items are wanted; a store may give more. */
@@ -44,13 +63,34 @@ export interface CollectionStore {
   read(collections: readonly Collection[], filter: ItemFilter): Promise<FoundItems>;
   /** Throws ServiceError 404. */
   find(id: string, field: string): Promise<StoredItem>;
-  /** Creates an item of a new name, without an ending. */
-  create(collection: Collection, item: { readonly name: string; readonly bytes: Buffer }): Promise<StoredItem>;
-  replace(item: StoredItem, bytes: Buffer): Promise<StoredItem>;
-  /** Where a human finds it afterwards; undefined where it is gone. */
-  remove(item: StoredItem): Promise<string | undefined>;
+  /** The id of a new item of this name, without an ending. */
+  nameNew(collection: Collection, name: string): string;
+  /**
+   * Creates an item where there is none: 409 `conflict` otherwise. With `trashedTo` the one that lies there, which is the same,
+   * is moved back.
+   */
+  create(item: NewItem, trashedTo?: string): Promise<WrittenItem>;
+  replace(item: StoredItem, bytes: Buffer): Promise<WrittenItem>;
+  /** Where a human finds an item that is about to be removed; undefined where it is gone then. Another place each time. */
+  chooseTrash(item: StoredItem): string | undefined;
+  /** Removes it, to the place of {@link chooseTrash}. */
+  remove(item: StoredItem, trashedTo: string | undefined): Promise<void>;
+  /** Whether an item lies where it was removed to, unchanged. */
+  isTrashed(item: StoredItem, trashedTo: string): Promise<boolean>;
+  /**
+   * Whether an item with the bytes `present` is as a write of `written` leaves it: byte for byte in a folder; in meaning on a
+   * server, which may write it in its own way.
+   */
+  isSame(present: Buffer, written: Buffer): boolean;
   /** Mail addresses of the account as its server knows them. */
   listOwnAddresses(): Promise<readonly string[]>;
+  /** What stays when an item gets these bytes, or is removed. */
+  sayLeft(item: StoredItem, bytes: Buffer | undefined): LeftOver;
+  /**
+   * Whether those who are invited hear of a change because the server tells them by itself (RFC 6638); undefined where that
+   * cannot be found out.
+   */
+  tellsPeople(): Promise<boolean | undefined>;
 }
 
 /** What differs between calendars and address books. */
@@ -67,6 +107,8 @@ export interface CollectionKind {
   readonly first: Collection;
 }
 
+/** Id of the collection that lies in a connection's folder itself: it is always there. */
+export const TOP = ".";
 /** Longest item that is read, in bytes. */
 export const MAX_ITEM_BYTES = 2 * 1024 * 1024;
 /** Most items that one call looks at. */

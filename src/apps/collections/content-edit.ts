@@ -1,4 +1,4 @@
-import { refuseValue } from "../../service-error.ts";
+import { refuseValue } from "../../service/service-error.ts";
 import { type ContentBlock, type ContentLine, listLines, makeLine, replaceLines } from "./content-tree.ts";
 import { type ContentParams, decodeBytes, listTexts, splitLine } from "./content-values.ts";
 

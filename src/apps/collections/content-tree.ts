@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../../base/hash.ts";
-import { decodeWide, encodeWide, type WideCharset } from "../decode-text.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { decodeWide, encodeWide, type WideCharset } from "../text/decode-text.ts";
 
 /**
  * A line of an iCalendar or vCard file as it stands there. Whatever nobody changes is written back byte by byte, also where

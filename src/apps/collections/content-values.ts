@@ -1,4 +1,4 @@
-import { decodeText } from "../decode-text.ts";
+import { decodeText } from "../text/decode-text.ts";
 import { type ContentBlock, type ContentLine, listLines, readLineText } from "./content-tree.ts";
 
 /** Parameters of a line by lower-case name; several values as the list that stands there. */

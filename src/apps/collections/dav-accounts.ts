@@ -1,10 +1,10 @@
 import type { DAVAccount } from "tsdav";
-import { sha256Hex } from "../../../base/hash.ts";
-import type { AllowedHosts } from "../../fetch/address-rules.ts";
-import { type AppAgent, createAppAgent } from "../../fetch/guarded-connector.ts";
-import { refuseSetting, ServiceError } from "../../service-error.ts";
-import type { Action, ActionContext } from "../integration.ts";
-import { RemoteCall } from "../remote-call.ts";
+import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
+import { type AppAgent, createAppAgent } from "../../service/fetch/guarded-connector.ts";
+import { refuseSetting, ServiceError } from "../../service/service-error.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import type { Action, ActionContext } from "../port/integration.ts";
+import { RemoteCall } from "../port/remote-call.ts";
 import type { CollectionKind } from "./collection-store.ts";
 import { createDavFetch } from "./dav-fetch.ts";
 import { readDavSettings } from "./dav-settings.ts";

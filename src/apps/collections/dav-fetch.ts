@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from "undici";
-import { decodeBody, readBody } from "../../fetch/read-body.ts";
-import { refuseSetting, ServiceError } from "../../service-error.ts";
-import type { RemoteCall } from "../remote-call.ts";
+import { decodeBody, readBody } from "../../service/fetch/read-body.ts";
+import { refuseSetting, ServiceError } from "../../service/service-error.ts";
+import type { RemoteCall } from "../port/remote-call.ts";
 import type { DavSettings } from "./dav-settings.ts";
 
 /** Longest answer, in bytes. */
@@ -96,13 +96,6 @@ export function createDavFetch(
       }
     },
   };
-}
-
-/** An address of an answer, with the signs encoded that some servers leave as they are. */
-export function parseHref(href: string, base: string): URL | null {
-  const [, origin = "", path = ""] = /^([a-z][a-z0-9+.-]*:\/\/[^/]*)?(.*)$/is.exec(href.trim()) ?? [];
-  const encoded = path.replace(/^\/+/, "/").replaceAll(/%(?![0-9A-Fa-f]{2})|[#?\\\t\n\r]/g, encodeURIComponent);
-  return URL.parse(`${origin}${encoded}`, base);
 }
 
 /** ICloud keeps each account on a host of its own. */

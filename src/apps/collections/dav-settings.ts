@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type AllowedHosts, isOwnHost } from "../../fetch/address-rules.ts";
-import { refuseSetting } from "../../service-error.ts";
-import type { SettingField } from "../integration.ts";
+import { type AllowedHosts, isOwnHost } from "../../service/fetch/address-rules.ts";
+import { refuseSetting } from "../../service/service-error.ts";
+import type { SettingField } from "../port/integration.ts";
 
 /** Settings of collections on a server. */
 export interface DavSettings {

@@ -1,6 +1,4 @@
 import {
-  addressBookQuery,
-  calendarQuery,
   createAccount,
   createObject,
   type DAVAccount,
@@ -10,40 +8,29 @@ import {
   propfind,
   updateObject,
 } from "tsdav";
-import { z } from "zod";
-import { shortenText } from "../../../base/text.ts";
-import { refuseMissing, refuseValue, ServiceError } from "../../service-error.ts";
-import type { NotShown } from "../not-shown.ts";
-import type { RemoteCall } from "../remote-call.ts";
+import { refuseMissing, refuseValue, ServiceError } from "../../service/service-error.ts";
+import type { NotShown } from "../port/not-shown.ts";
+import type { RemoteCall } from "../port/remote-call.ts";
+import { parseHref } from "../text/parse-href.ts";
 import {
   type Collection,
   type CollectionKind,
   type CollectionStore,
   type FoundItems,
   type ItemFilter,
+  type LeftOver,
   MAX_ITEM_BYTES,
   MAX_ITEMS,
+  type NewItem,
   refuseConflict,
   type StoredItem,
   TOO_MANY,
   toFileStem,
+  type WrittenItem,
 } from "./collection-store.ts";
-import { type DavFetch, parseHref } from "./dav-fetch.ts";
-
-const DAY_MS = 24 * 60 * 60_000;
-
-/** A collection with its address, which ends with a slash. */
-interface DavCollection extends Collection {
-  readonly url: string;
-}
-
-const text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
-/** A text of an answer: plain, or in a CDATA section. */
-const textSchema = z.union([text, z.looseObject({ _cdata: text }).transform(({ _cdata }) => _cdata)]);
-const namedSchema = z.looseObject({ _attributes: z.looseObject({ name: z.string() }) });
-const componentsSchema = z.looseObject({
-  comp: z.union([z.array(namedSchema), namedSchema.transform((one) => [one])]),
-});
+import { type DavCollection, queryItems, readCollection, textSchema } from "./dav-collection.ts";
+import type { DavFetch } from "./dav-fetch.ts";
+import { isSameContent } from "./same-content.ts";
 
 /** What the calls of one account share. */
 export interface DavAccountCache {
@@ -84,7 +71,7 @@ export class DavStore implements CollectionStore {
       throw error;
     });
     this.#checkAnswer(found);
-    const collections = found.flatMap((one) => this.#readCollection(one, homeUrl) ?? []);
+    const collections = found.flatMap((one) => readCollection(one, homeUrl, this.#kind) ?? []);
     const segments = collections.map(({ id }) => id);
     const unique = collections.map((one) => {
       const isTwice = segments.filter((id) => id === one.id).length > 1;
@@ -98,7 +85,7 @@ export class DavStore implements CollectionStore {
     const items: StoredItem[] = [];
     const left: NotShown[] = [];
     for (const collection of all) {
-      const found = await this.#dav.run(() => this.#query(collection.url, filter));
+      const found = await this.#dav.run(() => queryItems(collection.url, filter, this.#kind, this.#dav.fetch));
       this.#checkAnswer(found);
       for (const { href = "", props = {} } of found) {
         const data = textSchema.safeParse(props.calendarData ?? props.addressData).data;
@@ -124,34 +111,48 @@ export class DavStore implements CollectionStore {
     return item;
   }
 
-  async create(
-    collection: Collection,
-    { name: stem, bytes: data }: { name: string; bytes: Buffer },
-  ): Promise<StoredItem> {
-    const [place] = await this.#locate([collection]);
-    if (place === undefined) throw refuseMissing(`There is no "${collection.name}".`, "Look it up again.");
-    const name = `${toFileStem(stem)}${this.#kind.ending}`;
+  nameNew({ id }: Collection, name: string): string {
+    return `${id}/${toFileStem(name)}${this.#kind.ending}`;
+  }
+
+  async create(item: NewItem): Promise<WrittenItem> {
+    const { place, name } = await this.#findPlace(item);
+    const { bytes: data } = item;
     const headers = { "content-type": this.#kind.mimetype, "if-none-match": "*" };
-    await this.#write(name, (url) => createObject({ url, data, headers, fetch: this.#dav.fetch }), {
+    const written = await this.#write(name, (url) => createObject({ url, data, headers, fetch: this.#dav.fetch }), {
       place,
       // An answer of 200 comes from something that is no such server.
       expects: [201, 204],
     });
-    return this.#getWritten(place, name, data);
+    return this.#getWritten(place, name, data, written);
   }
 
-  async replace(item: StoredItem, data: Buffer): Promise<StoredItem> {
+  async replace(item: StoredItem, data: Buffer): Promise<WrittenItem> {
     const { place, name } = await this.#findPlace(item);
     const headers = { "content-type": this.#kind.mimetype };
     const { etag } = item;
-    await this.#write(name, (url) => updateObject({ url, data, etag, headers, fetch: this.#dav.fetch }), {
-      place,
-      expects: [200, 201, 204],
-    });
-    return this.#getWritten(place, name, data);
+    const written = await this.#write(
+      name,
+      (url) => updateObject({ url, data, etag, headers, fetch: this.#dav.fetch }),
+      {
+        place,
+        expects: [200, 201, 204],
+      },
+    );
+    return this.#getWritten(place, name, data, written);
   }
 
-  async remove(item: StoredItem): Promise<undefined> {
+  chooseTrash(): undefined {}
+
+  async isTrashed(): Promise<boolean> {
+    return false;
+  }
+
+  isSame(present: Buffer, written: Buffer): boolean {
+    return isSameContent(present, written);
+  }
+
+  async remove(item: StoredItem): Promise<void> {
     const { place, name } = await this.#findPlace(item);
     const { etag } = item;
     await this.#write(name, (url) => deleteObject({ url, etag, fetch: this.#dav.fetch }), {
@@ -173,41 +174,31 @@ export class DavStore implements CollectionStore {
     return addresses.flatMap((one) => /^mailto:(.+)$/i.exec(one)?.[1] ?? []);
   }
 
+  sayLeft(): LeftOver {
+    return {
+      isKept: false,
+      isFinal: true,
+      left: "Cannot be undone here; whether the server keeps a copy is not known.",
+    };
+  }
+
+  async tellsPeople(): Promise<boolean | undefined> {
+    if (this.#kind.accountType !== "caldav") return false;
+    const { homeUrl = "" } = await this.#findAccount();
+    const reply = await this.#dav
+      .run(() => this.#dav.fetch(homeUrl, { method: "OPTIONS" }))
+      .catch((error: unknown) => {
+        if (error instanceof ServiceError) return undefined;
+        throw error;
+      });
+    return reply && /(?:^|[\s,])calendar-auto-schedule(?:[\s,]|$)/i.test(reply.headers.get("dav") ?? "");
+  }
+
   #findAccount(): Promise<DAVAccount> {
     const { accountType } = this.#kind;
     return this.#cache.find(() =>
       this.#dav.run(() => createAccount({ account: { accountType, serverUrl: this.#server }, fetch: this.#dav.fetch })),
     );
-  }
-
-  #query(url: string, { span }: ItemFilter): Promise<DAVResponse[]> {
-    const { fetch } = this.#dav;
-    if (this.#kind.accountType === "carddav") {
-      const props = { "d:getetag": {}, "card:address-data": {} };
-      // Not by text: servers differ in which of them they find, and some fail at names of several parts.
-      return addressBookQuery({ url, props, depth: "1", fetch });
-    }
-    const range = span && {
-      // Days and times of no zone begin earlier or later than they do for the server.
-      _attributes: { start: writeUtc(span.from - DAY_MS), end: writeUtc(span.to + DAY_MS) },
-    };
-    const event = { _attributes: { name: "VEVENT" }, ...(range && { "time-range": range }) };
-    const filters = { "comp-filter": { _attributes: { name: "VCALENDAR" }, "comp-filter": event } };
-    return calendarQuery({ url, props: { "d:getetag": {}, "c:calendar-data": {} }, filters, depth: "1", fetch });
-  }
-
-  #readCollection({ href = "", props = {} }: DAVResponse, homeUrl: string): DavCollection | undefined {
-    const types = Object.keys(z.record(z.string(), z.unknown()).catch({}).parse(props.resourcetype));
-    if (!types.includes(this.#kind.accountType === "caldav" ? "calendar" : "addressbook")) return undefined;
-    const components = componentsSchema.safeParse(props.supportedCalendarComponentSet).data?.comp;
-    if (components !== undefined && !components.some(({ _attributes }) => _attributes.name === "VEVENT"))
-      return undefined;
-    const url = parseHref(href, homeUrl);
-    if (url === null) return undefined;
-    const path = url.pathname.replace(/\/*$/, "/");
-    const id = path.split("/").at(-2) ?? "";
-    const name = textSchema.safeParse(props.displayname).data?.replaceAll(/\s+/g, " ").trim();
-    return { id, name: shortenText(name || decode(id), 200), url: new URL(path, url).href };
   }
 
   /** The name of an address in a collection; undefined for what does not lie directly in it. */
@@ -222,7 +213,7 @@ export class DavStore implements CollectionStore {
     return all.filter(({ id }) => collections.some((one) => one.id === id));
   }
 
-  async #findPlace({ id, collection }: StoredItem): Promise<{ place: DavCollection; name: string }> {
+  async #findPlace({ id, collection }: NewItem): Promise<{ place: DavCollection; name: string }> {
     const [place] = await this.#locate([collection]);
     if (place === undefined) throw refuseMissing(`There is no "${collection.name}" any more.`, "Look it up again.");
     return { place, name: id.slice(collection.id.length + 1) };
@@ -236,39 +227,30 @@ export class DavStore implements CollectionStore {
   }
 
   /** What a write left; where that cannot be told, what was written: the write itself is done. */
-  async #getWritten(collection: DavCollection, name: string, data: Buffer): Promise<StoredItem> {
+  async #getWritten(collection: DavCollection, name: string, data: Buffer, written: Headers): Promise<WrittenItem> {
     const id = `${collection.id}/${name}`;
-    return this.#get(collection, name).catch(() => ({ id, collection, etag: "", bytes: data }));
+    const item = await this.#get(collection, name).catch(() => ({ id, collection, etag: "", bytes: data }));
+    const isOurs = item.etag !== "" && (item.etag === written.get("etag") || this.isSame(item.bytes, data));
+    return { ...item, isOurs };
   }
 
   async #write(
     name: string,
     send: (url: string) => Promise<Response>,
     o: { readonly place: DavCollection; readonly expects: readonly number[] },
-  ): Promise<void> {
-    const { status } = await this.#dav
+  ): Promise<Headers> {
+    const { status, headers } = await this.#dav
       .run(() => send(`${o.place.url}${name}`))
       .catch((error: unknown) => {
         const isTaken = error instanceof ServiceError && error.status === 409;
         throw isTaken ? refuseConflict(`"${o.place.id}/${name}"`) : error;
       });
     if (!o.expects.includes(status)) throw this.#call.refuseGarbage({ isEffect: true });
+    return headers;
   }
 
   /** An answer that the library could not read comes out as one without an address. */
   #checkAnswer(found: readonly DAVResponse[]): void {
     if (found.some(({ href, raw }) => !href && typeof raw === "string")) throw this.#call.refuseGarbage();
-  }
-}
-
-function writeUtc(instant: number): string {
-  return `${new Date(instant).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
   }
 }

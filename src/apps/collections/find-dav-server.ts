@@ -1,8 +1,8 @@
 import { Resolver } from "node:dns/promises";
 import { domainToASCII } from "node:url";
-import { isPublicHost } from "../../fetch/address-rules.ts";
-import { refuseSetting } from "../../service-error.ts";
-import type { Suggestion } from "../integration.ts";
+import { isPublicHost } from "../../service/fetch/address-rules.ts";
+import { refuseSetting } from "../../service/service-error.ts";
+import type { Suggestion } from "../port/integration.ts";
 import type { CollectionKind } from "./collection-store.ts";
 
 /** Where servers are looked up. Tests replace it; no setting does. */

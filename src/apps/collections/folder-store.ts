@@ -1,33 +1,35 @@
 import { readdir } from "node:fs/promises";
-import { createGate } from "../../../base/concurrency.ts";
-import { hasCode } from "../../../base/error-code.ts";
-import { sha256Hex } from "../../../base/hash.ts";
-import { losesLines } from "../../../base/text.ts";
-import { type Folder, parseEntryPath, readWholeFile } from "../../files/folder.ts";
-import { writeFileDurably } from "../../files/write-file.ts";
-import { afterChange, refuseMissing, ServiceError } from "../../service-error.ts";
-import { localFolder } from "../connection-folder.ts";
-import type { ActionContext } from "../integration.ts";
-import type { NotShown } from "../not-shown.ts";
+import { type Folder, parseEntryPath, readWholeFile, removeEmptyFolders } from "../../service/files/folder.ts";
+import { chooseTrashFolder, giveName, writeFileDurably } from "../../service/files/write-file.ts";
+import { afterChange, refuseMissing, ServiceError } from "../../service/service-error.ts";
+import { createGate } from "../../shared/base/concurrency.ts";
+import { hasCode } from "../../shared/base/error-code.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { losesLines } from "../../shared/base/text.ts";
+import { localFolder } from "../port/connection-folder.ts";
+import type { ActionContext } from "../port/integration.ts";
+import type { NotShown } from "../port/not-shown.ts";
 import {
   type Collection,
   type CollectionKind,
   type CollectionStore,
   type FoundItems,
+  type LeftOver,
   MAX_ITEM_BYTES,
   MAX_ITEMS,
   MAX_READ_BYTES,
+  type NewItem,
   refuseConflict,
   type StoredItem,
   TOO_MANY,
+  TOP,
   toFileStem,
+  type WrittenItem,
 } from "./collection-store.ts";
 
 /** Two changes of one item must not overwrite each other. */
 const updates = createGate(1);
 
-/** Id of the collection that lies in the folder itself. */
-const TOP = ".";
 const MAX_NAME = 200;
 /** Lines that every change writes anew. */
 const STAMPS = /^(?:DTSTAMP|LAST-MODIFIED|SEQUENCE|REV|PRODID)[:;]/i;
@@ -96,42 +98,107 @@ export class FolderStore implements CollectionStore {
     return this.#readItem(collection, name, field);
   }
 
-  async create(collection: Collection, { name, bytes }: { name: string; bytes: Buffer }): Promise<StoredItem> {
-    const file = `${toFileStem(name)}${this.#kind.ending}`;
-    const save = (folder: Folder) =>
-      writeFileDurably(folder, { name: file, bytes: [bytes], ifExists: "error" }).catch((error: unknown) => {
-        throw hasCode(error, "EEXIST") ? refuseConflict(`"${collection.id}/${file}"`) : error;
-      });
-    await this.#look(toParts(collection), save, { create: true });
-    return this.#readBack(collection, file);
+  nameNew(collection: Collection, name: string): string {
+    return toItemId(collection, `${toFileStem(name)}${this.#kind.ending}`);
   }
 
-  replace(item: StoredItem, bytes: Buffer): Promise<StoredItem> {
+  async create({ id, collection, bytes }: NewItem, trashedTo?: string): Promise<WrittenItem> {
+    const { name } = parseEntryPath(id, "folder");
+    const refuseTaken = (error: unknown) => {
+      throw hasCode(error, "EEXIST") ? refuseConflict(`"${id}"`) : error;
+    };
+    const save = async (folder: Folder) => {
+      if (trashedTo !== undefined) await this.#moveBack(trashedTo, { folder, name, bytes, refuseTaken });
+      else await writeFileDurably(folder, { name, bytes: [bytes], ifExists: "error" }).catch(refuseTaken);
+    };
+    await this.#look(toParts(collection), save, { create: true });
+    return this.#readBack(collection, name, bytes);
+  }
+
+  replace(item: StoredItem, bytes: Buffer): Promise<WrittenItem> {
     const { collection } = item;
     const { name } = parseEntryPath(item.id, "event_id");
     return updates.run(async () => {
-      await this.#checkUnchanged(item, name);
       const entry = { parts: toParts(collection), field: "folder", name };
       const { connection, now } = this.#context;
-      const isLost = losesLines(item.bytes.toString("latin1"), bytes.toString("latin1"), STAMPS);
-      const keep = isLost ? () => localFolder.keep(connection, entry, now()) : undefined;
-      const file = { name, bytes: [bytes], ifExists: "replace", keep } as const;
+      const keep = isLost(item, bytes) ? () => localFolder.keep(connection, entry, now()) : undefined;
+      const check = () => this.#checkUnchanged(item, name);
+      const file = { name, bytes: [bytes], ifExists: "replace", keep, check } as const;
       await this.#look(toParts(collection), (folder) => writeFileDurably(folder, file));
-      return this.#readBack(collection, name);
+      return this.#readBack(collection, name, bytes);
     }, this.#context.signal);
   }
 
-  remove(item: StoredItem): Promise<string> {
+  chooseTrash({ id }: StoredItem): string {
+    const { parents, name } = parseEntryPath(id, "event_id");
+    return [...chooseTrashFolder(parents, this.#context.now()), name].join("/");
+  }
+
+  async remove(item: StoredItem, trashedTo = this.chooseTrash(item)): Promise<void> {
     const { parents, name } = parseEntryPath(item.id, "event_id");
+    const { parents: trashFolder } = parseEntryPath(trashedTo, "folder");
     const { connection, signal, now } = this.#context;
-    return updates.run(async () => {
-      await this.#checkUnchanged(item, name);
-      return localFolder.trash(connection, { parts: parents, field: "folder", name }, now());
+    await updates.run(async () => {
+      const check = () => this.#checkUnchanged(item, name);
+      // Before the trash gets a folder, too.
+      await check();
+      await localFolder.trash(connection, { parts: parents, field: "folder", name, trashFolder, check }, now());
     }, signal);
+  }
+
+  async isTrashed({ etag }: StoredItem, trashedTo: string): Promise<boolean> {
+    const { parents, name } = parseEntryPath(trashedTo, "folder");
+    const read = (folder: Folder) => readWholeFile(folder, name, MAX_ITEM_BYTES);
+    const found = await this.#look(parents, read, { name }).catch((error: unknown) => {
+      if (error instanceof ServiceError && error.status < 500) return undefined;
+      throw error;
+    });
+    return found !== undefined && sha256Hex(found.bytes) === etag;
+  }
+
+  isSame(present: Buffer, written: Buffer): boolean {
+    return present.equals(written);
   }
 
   async listOwnAddresses(): Promise<readonly string[]> {
     return [];
+  }
+
+  sayLeft(item: StoredItem, bytes: Buffer | undefined): LeftOver {
+    const kept = "a human can bring it back.";
+    if (bytes === undefined) return { isKept: true, isFinal: false, left: `It goes to .trash; ${kept}` };
+    if (isLost(item, bytes))
+      return { isKept: true, isFinal: false, left: `The file as it is now is kept in .trash; ${kept}` };
+    return { isKept: false, isFinal: false, left: "Nothing is lost: a human can take out again what is added." };
+  }
+
+  async tellsPeople(): Promise<false> {
+    return false;
+  }
+
+  /** Gives a file of the trash, which has to hold these bytes, its place; its folders there go with it. */
+  async #moveBack(
+    trashedTo: string,
+    o: {
+      readonly folder: Folder;
+      readonly name: string;
+      readonly bytes: Buffer;
+      readonly refuseTaken: (error: unknown) => never;
+    },
+  ): Promise<void> {
+    const { folder, name, bytes, refuseTaken } = o;
+    const { parents, name: trashed } = parseEntryPath(trashedTo, "folder");
+    await this.#look(parents, async (from) => {
+      const check = async () => {
+        const present = await readWholeFile(from, trashed, MAX_ITEM_BYTES);
+        if (!present.bytes.equals(bytes)) throw refuseConflict(`"${trashedTo}"`);
+      };
+      await giveName(from.at(trashed), folder, name, { ifExists: "error", check }).catch(refuseTaken);
+      await folder.flush();
+      await from.flush();
+    });
+    const root = localFolder.read(this.#context.connection.settings);
+    await removeEmptyFolders({ root, setting: "folder", parts: parents }, 1);
   }
 
   async #checkUnchanged(item: StoredItem, name: string): Promise<void> {
@@ -169,8 +236,10 @@ export class FolderStore implements CollectionStore {
     return this.#look(toParts(collection), (folder) => readItem(folder, collection, name), { name, field });
   }
 
-  #readBack(collection: Collection, name: string): Promise<StoredItem> {
-    return afterChange(`"${toItemId(collection, name)}"`, () => this.#readItem(collection, name));
+  async #readBack(collection: Collection, name: string, bytes: Buffer): Promise<WrittenItem> {
+    const read = () => this.#readItem(collection, name);
+    const item = await afterChange(`"${toItemId(collection, name)}"`, read);
+    return { ...item, isOurs: item.bytes.equals(bytes) };
   }
 
   /** The file `displayname` of the vdir layout. */
@@ -184,6 +253,11 @@ export class FolderStore implements CollectionStore {
 async function readItem(folder: Folder, collection: Collection, name: string): Promise<StoredItem> {
   const { bytes } = await readWholeFile(folder, name, MAX_ITEM_BYTES);
   return { id: toItemId(collection, name), collection, etag: sha256Hex(bytes), bytes };
+}
+
+/** Whether lines are gone with this change that nobody finds in the new file. */
+function isLost(item: StoredItem, bytes: Buffer): boolean {
+  return losesLines(item.bytes.toString("latin1"), bytes.toString("latin1"), STAMPS);
 }
 
 function toItemId(collection: Collection, name: string): string {

@@ -1,5 +1,7 @@
 import type { CollectionKind } from "../collections/collection-store.ts";
-import { createActionDefiner, type PlaceAction } from "../define-action.ts";
+import type { KeepsItems } from "../collections/kept-item.ts";
+import { createActionDefiner, type PlaceAction } from "../port/define-action.ts";
+import type { PreviewDraft } from "../port/preview.ts";
 
 /** Address books as collections of files. */
 export const ADDRESS_BOOKS: CollectionKind = {
@@ -56,7 +58,7 @@ type Answer = Readonly<Record<string, unknown>>;
  * The address books of one connection for the length of one call. Every method gives the answer of its action, and throws
  * ServiceError for failures it can name; arguments are named as the actions name them.
  */
-export interface AddressBooks {
+export interface AddressBooks extends KeepsItems {
   search(o: {
     readonly query: string;
     readonly addressBook: string | undefined;
@@ -67,6 +69,13 @@ export interface AddressBooks {
   create(contact: ContactChange & { readonly name: string }, addressBook: string | undefined): Promise<Answer>;
   change(target: ContactTarget, change: ContactChange): Promise<Answer>;
   remove(target: ContactTarget): Promise<Answer>;
+  /** What `create` would do; like the other previews by reads alone, refused as that would be. */
+  previewCreate(
+    contact: ContactChange & { readonly name: string },
+    addressBook: string | undefined,
+  ): Promise<PreviewDraft>;
+  previewChange(target: ContactTarget, change: ContactChange): Promise<PreviewDraft>;
+  previewRemoval(target: ContactTarget): Promise<PreviewDraft>;
 }
 
 /** Opens the address books of the connection in `context`; does no I/O yet. */

@@ -77,6 +77,9 @@ export function readSearchText(card: ContentBlock): string {
   return [...texts, ...numbers].join(" ");
 }
 
+/**
+ * Components of a structured value such as N or ORG (RFC 6350), lists in them joined by commas; `[]` without the line.
+ */
 export function readParts(card: ContentBlock, name: string): string[] {
   const [line] = listLines(card, name);
   const [value] = (line && readLine(line)?.values) ?? [];
@@ -84,13 +87,17 @@ export function readParts(card: ContentBlock, name: string): string[] {
   return typeof value === "string" ? [value] : value.map((part) => (typeof part === "string" ? part : part.join(", ")));
 }
 
+/** Family and given names of N, trimmed; "" for a missing one. */
 export function readNameParts(card: ContentBlock): { family: string; given: string } {
   const [family = "", given = ""] = readParts(card, "N");
   return { family: family.trim(), given: given.trim() };
 }
 
+/** An e-mail address or telephone number. */
 export interface Way {
+  /** Without `tel:` or `mailto:`. */
   readonly value: string;
+  /** Types and label, joined by commas; `{}` without any. */
   readonly type: { readonly type?: string };
 }
 
@@ -120,6 +127,7 @@ function toType(card: ContentBlock, line: ContentLine, params: ContentParams): {
   return all.length === 0 ? {} : { type: all.join(", ") };
 }
 
+/** Values of TYPE in lower case; commas within a value part them, too. */
 export function listTypes({ type = [] }: ContentParams): string[] {
   return (typeof type === "string" ? [type] : type).flatMap((one) => one.toLowerCase().split(","));
 }
@@ -128,6 +136,7 @@ function findLabel(card: ContentBlock, { group }: ContentLine): ContentLine | un
   return group === "" ? undefined : listLines(card, "X-ABLABEL").find((line) => line.group === group);
 }
 
+/** An ADR line as an address, its box and extension moved to `street`; `[]` for a line that cannot be read. */
 export function readAddress(card: ContentBlock, line: ContentLine): (GivenAddress & { readonly type?: string })[] {
   const found = readLine(line);
   const [value] = found?.values ?? [];
@@ -142,6 +151,7 @@ export function readAddress(card: ContentBlock, line: ContentLine): (GivenAddres
   ];
 }
 
+/** BDAY as `YYYY-MM-DD`, or `--MM-DD` without a year; other text unchanged; undefined without any. */
 export function readBirthday(card: ContentBlock): string | undefined {
   const [line] = listLines(card, "BDAY");
   const raw = line && readRawLine(line);

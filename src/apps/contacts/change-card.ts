@@ -1,4 +1,4 @@
-import { refuseValue } from "../../service-error.ts";
+import { refuseValue } from "../../service/service-error.ts";
 import { changeLine, setText, writeLine } from "../collections/content-edit.ts";
 import {
   type ContentBlock,

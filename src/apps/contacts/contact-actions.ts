@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { refuseValue } from "../../service-error.ts";
-import { anyEmptied, deletesWhen, judgeReplacing } from "../raised-levels.ts";
+import { refuseValue } from "../../service/service-error.ts";
+import { keepsItems } from "../collections/kept-item.ts";
+import { anyEmptied, deletesWhen, judgeReplacing } from "../port/raised-levels.ts";
 import { defineContactsAction } from "./address-books.ts";
 
 const line = (most: number) =>
@@ -140,7 +141,10 @@ export const createContact = defineContactsAction({
     { name: "Ana Example", given_name: "Ana", family_name: "Example", emails: [{ address: "ana@example.org" }] },
   ],
   askBefore: ["Which contact is put into which address book?"],
+  preview: ({ address_book, name, ...contact }, books) =>
+    books.previewCreate({ name, ...toChange(contact) }, address_book),
   run: ({ address_book, name, ...contact }, books) => books.create({ name, ...toChange(contact) }, address_book),
+  keeps: keepsItems,
 });
 
 /** `contacts_update_contact`. */
@@ -169,13 +173,19 @@ export const updateContact = defineContactsAction({
   async judge({ contact_id, name: _name, new_name: name, ...wanted }, books) {
     return judgeReplacing(await books.read(contact_id), { name, ...wanted });
   },
-  async run({ contact_id, name, new_name, ...given }, books) {
-    const change = { ...toChange(given), name: new_name };
-    if (Object.values(change).every((one) => one === undefined))
-      throw refuseValue("new_name", "or another change is needed.", "Send what is to be changed.");
-    return books.change({ contactId: contact_id, name }, change);
-  },
+  preview: async ({ contact_id, name, ...given }, books) =>
+    books.previewChange({ contactId: contact_id, name }, readChange(given)),
+  run: async ({ contact_id, name, ...given }, books) =>
+    books.change({ contactId: contact_id, name }, readChange(given)),
+  keeps: keepsItems,
 });
+
+function readChange({ new_name, ...given }: Parameters<typeof toChange>[0] & { new_name?: string | undefined }) {
+  const change = { ...toChange(given), name: new_name };
+  if (Object.values(change).every((one) => one === undefined))
+    throw refuseValue("new_name", "or another change is needed.", "Send what is to be changed.");
+  return change;
+}
 
 /** `contacts_delete_contact`. */
 export const deleteContact = defineContactsAction({
@@ -188,5 +198,7 @@ export const deleteContact = defineContactsAction({
   arguments: z.strictObject({ contact_id: contactId, name: presentName }),
   examples: [{ contact_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.vcf", name: "Ana Example" }],
   askBefore: ["Which contact is deleted?"],
+  preview: ({ contact_id, name }, books) => books.previewRemoval({ contactId: contact_id, name }),
   run: ({ contact_id, name }, books) => books.remove({ contactId: contact_id, name }),
+  keeps: keepsItems,
 });

@@ -1,7 +1,7 @@
-import type { AllowedHosts } from "../../fetch/address-rules.ts";
+import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { createStoreFields } from "../collections/dav-settings.ts";
 import { createStores } from "../collections/open-stores.ts";
-import type { Integration } from "../integration.ts";
+import type { Integration } from "../port/integration.ts";
 import { ADDRESS_BOOKS, type OpenAddressBooks } from "./address-books.ts";
 import { createContact, deleteContact, readContact, searchContacts, updateContact } from "./contact-actions.ts";
 

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as takeBreath } from "node:timers/promises";
-import { foldText, toOneLine, toSearchWords } from "../../../base/text.ts";
-import { refuseMissing, refuseValue } from "../../service-error.ts";
+import { afterChange, refuseMissing, refuseValue } from "../../service/service-error.ts";
+import { foldText, toSearchWords } from "../../shared/base/text.ts";
+import { seeCollection, seeItem } from "../collections/act-on-seen.ts";
 import { chooseCollection, findCollection } from "../collections/choose-collection.ts";
 import {
   type CollectionStore,
@@ -10,40 +11,33 @@ import {
   type StoredItem,
   splitItemId,
 } from "../collections/collection-store.ts";
-import {
-  type ContentBlock,
-  type ContentFile,
-  listBlocks,
-  markBlock,
-  parseContent,
-  replaceBlock,
-  writeContent,
-} from "../collections/content-tree.ts";
+import { type ContentBlock, listBlocks, replaceBlock, writeContent } from "../collections/content-tree.ts";
 import { listGuesses, readText } from "../collections/content-values.ts";
-import type { ActionContext } from "../integration.ts";
-import { type NotShown, sayNotShown } from "../not-shown.ts";
+import type { ItemPart, KeptItem } from "../collections/kept-item.ts";
+import { settleItem } from "../collections/settle-item.ts";
+import { type ItemLook, planItemUndo } from "../collections/undo-item.ts";
+import { createItem, removeItem, replaceItem } from "../collections/write-item.ts";
+import type { ActionContext } from "../port/integration.ts";
+import { type NotShown, sayNotShown } from "../port/not-shown.ts";
+import { checkState } from "../port/preview.ts";
 import { ADDRESS_BOOKS, type AddressBooks, type ContactChange, type ContactTarget } from "./address-books.ts";
 import { describeCard, readName, readSearchText, summariseCard } from "./card-text.ts";
 import { changeCard, composeCard } from "./change-card.ts";
+import { type FoundCard, findCards, flatten, toId } from "./find-cards.ts";
+import { previewChange, previewNew, previewRemoval } from "./preview-contact.ts";
+import { callContact, previewUndo } from "./undo-contact.ts";
+
+type NewContact = ContactChange & { readonly name: string };
 
 /** Files that are read before others get their turn. */
 const FILES_AT_ONCE = 50;
 
-/** One card in an item. */
-interface Found {
-  readonly item: StoredItem;
-  readonly file: ContentFile;
-  readonly card: ContentBlock;
-  /** Names it in its file where that has several, and stays the same while the file does. */
-  readonly mark: string | undefined;
-}
-
 /** Address books that are collections of files. */
 export class StoredAddressBooks implements AddressBooks {
   readonly #store: CollectionStore;
-  readonly #context: Pick<ActionContext, "now" | "signal">;
+  readonly #context: ActionContext;
 
-  constructor(store: CollectionStore, context: Pick<ActionContext, "now" | "signal">) {
+  constructor(store: CollectionStore, context: ActionContext) {
     this.#store = store;
     this.#context = context;
   }
@@ -54,11 +48,11 @@ export class StoredAddressBooks implements AddressBooks {
     const words = toSearchWords(query);
     const { items, left } = await this.#store.read(books, {});
     const notShown = [...left];
-    const hits: { found: Found; name: string; points: number }[] = [];
+    const hits: { found: FoundCard; name: string; points: number }[] = [];
     for (const [index, item] of items.entries()) {
       if (index % FILES_AT_ONCE === 0) await takeBreath();
       this.#context.signal.throwIfAborted();
-      const cards = tryParse(item);
+      const cards = findCards(item);
       notShown.push(...listOddities(cards));
       if (cards.length === 0) notShown.push({ where: item.id, why: "It is no vCard file that can be read." });
       for (const found of cards) {
@@ -86,44 +80,110 @@ export class StoredAddressBooks implements AddressBooks {
     return { ...summarise(found), ...describeCard(found.card), ...sayNotShown([...listOddities([found]), ...more]) };
   }
 
-  async create(contact: ContactChange & { readonly name: string }, addressBook: string | undefined) {
-    const book = chooseCollection(await this.#store.list(), addressBook, {
-      what: "address book",
-      field: "address_book",
-    });
-    const uid = randomUUID();
-    const card = composeCard(contact, uid, this.#context.now());
-    const item = await this.#store.create(book, {
-      name: uid,
-      bytes: writeContent({ entries: [card] }),
-    });
-    return this.#show(item, 0);
+  async create(contact: NewContact, addressBook: string | undefined) {
+    const { book, uid, bytes } = await this.#composeNew(contact, addressBook);
+    const item = { id: this.#store.nameNew(book, uid), collection: book, bytes };
+    const facts = this.#say(contact.name, 0, seeCollection(book));
+    const written = await createItem(this.#store, item, facts);
+    return afterChange(facts.called, async () => this.#show(written, 0));
   }
 
   async change(target: ContactTarget, change: ContactChange) {
-    const { item, file, card } = await this.#choose(target);
-    const index = listBlocks(file, "VCARD").indexOf(card);
-    const changed = changeCard(card, change, this.#context.now());
-    if (changed === card) return this.#show(item, index);
-    const bytes = writeContent(replaceBlock(file, card, [changed]));
-    return this.#show(await this.#store.replace(item, bytes), index);
+    const { found, item, index, bytes } = await this.#composeChange(target, change);
+    const facts = this.#say(readName(found.card), index, seeItem(item));
+    if (bytes === undefined) {
+      checkState(this.#context, facts.seen);
+      return this.#show(item, index);
+    }
+    const written = await replaceItem(this.#store, item, { ...facts, write: "change", bytes });
+    return afterChange(facts.called, async () => this.#show(written, index));
   }
 
   async remove(target: ContactTarget) {
-    const found = await this.#choose(target);
+    const { found, bytes } = await this.#composeRemoval(target);
     const { item, file, card } = found;
-    const left = replaceBlock(file, card, []);
-    const isEmpty = left.entries.every((entry) => "raw" in entry);
-    const trashedTo = isEmpty ? await this.#store.remove(item) : undefined;
-    if (!isEmpty) await this.#store.replace(item, writeContent(left));
+    const facts = this.#say(readName(card), listBlocks(file, "VCARD").indexOf(card), seeItem(item));
+    if (bytes !== undefined) await replaceItem(this.#store, item, { ...facts, write: "remove", bytes });
+    const trashedTo = bytes === undefined ? await removeItem(this.#store, item, facts) : undefined;
     return { ...summarise(found), deleted: true, ...(trashedTo !== undefined && { trashed_to: trashedTo }) };
   }
 
+  async planUndo(kept: KeptItem) {
+    return planItemUndo(kept, this.#store, this.#lookAtItems());
+  }
+
+  async settle(kept: KeptItem) {
+    return settleItem(kept, this.#store, this.#lookAtItems());
+  }
+
+  async previewCreate(contact: NewContact, addressBook: string | undefined) {
+    const { book, bytes } = await this.#composeNew(contact, addressBook);
+    const [after] = findCards({ id: "", collection: book, etag: "", bytes });
+    if (after === undefined) throw refuseUnreadable(contact.name);
+    return previewNew(after, { ...this.#look(), seen: seeCollection(book) });
+  }
+
+  async previewChange(target: ContactTarget, change: ContactChange) {
+    const { found, item, index, bytes = item.bytes } = await this.#composeChange(target, change);
+    const after = findCards({ ...item, bytes })[index];
+    if (after === undefined) throw refuseUnreadable(item.id);
+    return previewChange(found, after, { ...this.#look(), seen: seeItem(item) });
+  }
+
+  async previewRemoval(target: ContactTarget) {
+    const { found, bytes } = await this.#composeRemoval(target);
+    return previewRemoval(found, bytes, { ...this.#look(), seen: seeItem(found.item) });
+  }
+
+  #lookAtItems(): ItemLook {
+    return {
+      kind: "contact",
+      preview: async (undone) => previewUndo(undone, this.#look()),
+      show: async (item, { index }) => this.#show(item, index),
+    };
+  }
+
+  /** What is kept of a write. */
+  #say(name: string, index: number, seen: unknown) {
+    const part: ItemPart = { index };
+    return { called: callContact(name), part, seen, context: this.#context };
+  }
+
+  #look() {
+    return { store: this.#store, signal: this.#context.signal };
+  }
+
+  async #composeNew(contact: NewContact, addressBook: string | undefined) {
+    const all = await this.#store.list();
+    const book = chooseCollection(all, addressBook, { what: "address book", field: "address_book" });
+    const uid = randomUUID();
+    const card = composeCard(contact, uid, this.#context.now());
+    return { book, uid, bytes: writeContent({ entries: [card] }) };
+  }
+
+  /** `bytes` of the file afterwards; undefined where it stays as it is. */
+  async #composeChange(target: ContactTarget, change: ContactChange) {
+    const found = await this.#choose(target);
+    const { item, file, card } = found;
+    const index = listBlocks(file, "VCARD").indexOf(card);
+    const changed = changeCard(card, change, this.#context.now());
+    const bytes = changed === card ? undefined : writeContent(replaceBlock(file, card, [changed]));
+    return { found, item, index, bytes };
+  }
+
+  /** `bytes` of the file afterwards; undefined where nothing is left in it. */
+  async #composeRemoval(target: ContactTarget) {
+    const found = await this.#choose(target);
+    const left = replaceBlock(found.file, found.card, []);
+    const isEmpty = left.entries.every((entry) => "raw" in entry);
+    return { found, bytes: isEmpty ? undefined : writeContent(left) };
+  }
+
   /** The contact with an id, and others that it may mean. `name` chooses among those of a file that is named alone. */
-  async #find(contactId: string, name?: string): Promise<[Found, ...Found[]]> {
+  async #find(contactId: string, name?: string): Promise<[FoundCard, ...FoundCard[]]> {
     const { itemId, mark } = splitItemId(contactId, ADDRESS_BOOKS);
     const item = await this.#store.find(itemId, "contact_id");
-    const cards = tryParse(item);
+    const cards = findCards(item);
     if (cards.length === 0) throw refuseUnreadable(item.id);
     const named = cards.filter((one) => mark === undefined || one.mark === mark);
     const all = named.length > 0 ? named : cards.filter(({ card }) => readText(card, "UID") === mark);
@@ -133,7 +193,7 @@ export class StoredAddressBooks implements AddressBooks {
     return [first, ...others];
   }
 
-  async #choose({ contactId, name }: ContactTarget): Promise<Found> {
+  async #choose({ contactId, name }: ContactTarget): Promise<FoundCard> {
     const [found, ...others] = await this.#find(contactId, name);
     if (others.length > 0)
       throw refuseValue(
@@ -153,42 +213,20 @@ export class StoredAddressBooks implements AddressBooks {
 
   /** A contact as it is after a change, by its place in the file. */
   #show(item: StoredItem, index: number) {
-    const found = tryParse(item)[index];
+    const found = findCards(item)[index];
     if (found === undefined) throw refuseUnreadable(item.id);
     return { ...summarise(found), ...describeCard(found.card) };
   }
 }
 
-function tryParse(item: StoredItem): Found[] {
-  try {
-    const file = parseContent(item.bytes);
-    const cards = listBlocks(file, "VCARD");
-    const uids = Map.groupBy(cards, (card) => readText(card, "UID") ?? "");
-    const used = new Set<string>();
-    return cards.map((card) => {
-      const uid = readText(card, "UID") ?? "";
-      let mark = uid !== "" && uids.get(uid)?.length === 1 ? uid : markBlock(card);
-      while (used.has(mark)) mark += "-";
-      used.add(mark);
-      return { item, file, card, mark: cards.length > 1 ? mark : undefined };
-    });
-  } catch {
-    return [];
-  }
-}
-
-function toId({ item, mark }: Found): string {
-  return mark === undefined ? item.id : `${item.id}#${mark}`;
-}
-
 /** What of cards is not shown, or guessed. */
-function listOddities(cards: readonly Found[]): NotShown[] {
+function listOddities(cards: readonly FoundCard[]): NotShown[] {
   const [first] = cards;
   const ofFile = (first?.file.oddities ?? []).map((why) => ({ where: first?.item.id ?? "", why }));
   return [...ofFile, ...cards.flatMap((one) => listGuesses(one.card).map((why) => ({ where: toId(one), why })))];
 }
 
-function summarise(found: Found) {
+function summarise(found: FoundCard) {
   return { contact_id: toId(found), address_book: found.item.collection.name, ...summariseCard(found.card) };
 }
 
@@ -202,8 +240,4 @@ function scoreCard(card: ContentBlock, name: string, words: readonly string[]): 
     total += title.includes(word) ? 10 : 1;
   }
   return total;
-}
-
-function flatten(text: string): string {
-  return toOneLine(text).slice(0, 500);
 }

@@ -1,8 +1,8 @@
-import { makeOnce } from "../../../base/concurrency.ts";
-import type { AllowedHosts } from "../../fetch/address-rules.ts";
-import { refuseSetting } from "../../service-error.ts";
-import { localFolder } from "../connection-folder.ts";
-import type { Integration } from "../integration.ts";
+import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
+import { refuseSetting } from "../../service/service-error.ts";
+import { makeOnce } from "../../shared/base/concurrency.ts";
+import { localFolder } from "../port/connection-folder.ts";
+import type { Integration } from "../port/integration.ts";
 import { BUCKET_FIELDS, isInBucket } from "./bucket/bucket-settings.ts";
 import { createFolder, deleteFile, moveFile, uploadFile } from "./change-files.ts";
 import type { OpenDrive } from "./drive.ts";

@@ -1,9 +1,9 @@
-import { sha256Hex } from "../../../base/hash.ts";
-import { foldText } from "../../../base/text.ts";
-import { parseFolderPath } from "../../files/folder.ts";
-import { refuseValue, ServiceError } from "../../service-error.ts";
-import type { FolderEntry } from "../connection-folder.ts";
-import type { ActionContext, AppEvent, Watch } from "../integration.ts";
+import { parseFolderPath } from "../../service/files/folder.ts";
+import { refuseValue, ServiceError } from "../../service/service-error.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { foldText } from "../../shared/base/text.ts";
+import type { FolderEntry } from "../port/connection-folder.ts";
+import type { ActionContext, AppEvent, Watch } from "../port/integration.ts";
 import type { Drive, OpenDrive } from "./drive.ts";
 import { searchFiles } from "./list-files.ts";
 

@@ -1,28 +1,40 @@
-import { type FileHandle, lstat, readdir } from "node:fs/promises";
-import { renameFile } from "../../../base/disk.ts";
-import { hasCode } from "../../../base/error-code.ts";
-import { checkEnding, explainName, type Folder, withFile } from "../../files/folder.ts";
-import { lendPieces } from "../../files/lend-pieces.ts";
-import { giveName, type IfExists, type Keep } from "../../files/write-file.ts";
-import { describeEntry, type FolderEntry, localFolder, lookAtEntry, saveFile } from "../connection-folder.ts";
-import type { ActionContext, HeldFile } from "../integration.ts";
+import { createHash } from "node:crypto";
+import { type FileHandle, lstat, readdir, rmdir } from "node:fs/promises";
+import { checkEnding, explainName, type Folder, withFile } from "../../service/files/folder.ts";
+import { lendPieces } from "../../service/files/lend-pieces.ts";
+import { giveName, type IfExists, type Keep } from "../../service/files/write-file.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { renameFile } from "../../shared/base/disk.ts";
+import { errorCode, hasCode } from "../../shared/base/error-code.ts";
+import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
+import { describeEntry, type FolderEntry, localFolder, lookAtEntry, saveFile } from "../port/connection-folder.ts";
+import type { ActionContext, HeldFile } from "../port/integration.ts";
+import { refuseChanged as refuseUnseen } from "../port/preview.ts";
 import {
   type Drive,
   type DriveFile,
+  type DriveThing,
   type DriveUpload,
   type EntryPath,
   type FolderPath,
+  isShown,
+  listInside,
   refuseChanged,
+  seeThing,
+  type ThingsInside,
   toText,
   walkFolders,
 } from "./drive.ts";
 
 const PIECE_BYTES = 256 * 1024;
+/** Codes for a folder that is not there, or not empty. */
+const NOT_EMPTY: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST", "ENOENT", "ENOTDIR"]);
 const LEFT_OUT = "It is a link, or neither a file nor a folder, or its name is not in UTF-8, and is left out.";
 
 /** The drive that is a folder of this machine. */
 export class FolderDrive implements Drive {
   readonly maxHashed = Number.POSITIVE_INFINITY;
+  readonly hasFolders = true;
   readonly #context: Pick<ActionContext, "connection" | "signal" | "now">;
 
   constructor(context: Pick<ActionContext, "connection" | "signal" | "now">) {
@@ -45,6 +57,53 @@ export class FolderDrive implements Drive {
     return walkFolders({ list: (one) => this.list(one) }, folder);
   }
 
+  async look(path: EntryPath): Promise<DriveThing | undefined> {
+    const { parents, name } = path;
+    try {
+      return await this.#open(path, false, async (folder) => {
+        const stats = await lstat(folder.at(name));
+        const entry = await describeEntry(parents, name, stats);
+        if (entry === undefined) {
+          const modified = stats.mtime.toISOString();
+          return { entry: { path: toText(path), name, type: "file", modified }, isOther: true };
+        }
+        if (entry.type === "folder" || stats.size > MAX_FILE_BYTES) return { entry };
+        // What may not be read may be moved all the same.
+        return { entry, sha256: await hashFile(folder, name, this.#context.signal).catch(() => undefined) };
+      });
+    } catch (error) {
+      if (error instanceof ServiceError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  lookInside({ parents, name, field }: EntryPath): Promise<ThingsInside> {
+    const list = (parts: readonly string[]) =>
+      localFolder.open(this.#context.connection, { parts, field }, async (folder) => {
+        const names = await readdir(folder.self);
+        const entries = await Promise.all(names.map((one) => lookAtEntry(folder, parts, one)));
+        return entries.flatMap((entry, index) => {
+          const other = {
+            path: [...parts, names[index] ?? ""].join("/"),
+            name: names[index] ?? "",
+            type: "file",
+          } as const;
+          return [entry === undefined ? { entry: other, isOther: true } : { entry }];
+        });
+      });
+    return listInside(list, [...parents, name]);
+  }
+
+  /** Throws once what is at a path is no longer what was shown there. */
+  async #checkShown(path: EntryPath): Promise<void> {
+    const { expected } = path;
+    if (!expected) return;
+    const now = await this.look(path);
+    const inside = now && expected.inside && (await this.lookInside(path));
+    const seen = now && seeThing({ ...now, ...(inside && { inside }) });
+    if (JSON.stringify(seen) !== JSON.stringify(seeThing(expected))) throw refuseChanged(path);
+  }
+
   read<T>(path: EntryPath, use: (file: DriveFile) => Promise<T>): Promise<T> {
     const { parents, name } = path;
     return this.#open(path, false, (folder) =>
@@ -59,10 +118,16 @@ export class FolderDrive implements Drive {
   save(path: EntryPath, { held, ifExists }: DriveUpload): Promise<FolderEntry & { sha256: string }> {
     const { parents, name, field } = path;
     return this.#open(path, true, async (folder) => {
-      const bytes = ifExists === "replace" ? readUnchanged(held, folder, path) : readHeld(held);
-      const file = { name, bytes, ifExists, keep: this.#keeps(path), signal: this.#context.signal };
+      const isChecked = path.expected !== undefined;
+      const bytes = ifExists === "replace" && !isChecked ? readUnchanged(held, folder, path) : readHeld(held);
+      const how = { ifExists, keep: this.#keeps(path), check: () => this.#checkShown(path) };
       const hint = 'Set if_exists to "rename" or "replace", or choose another name.';
-      const written = await saveFile(folder, parents, file, { field, hint });
+      const file = { name, bytes, ...how, signal: this.#context.signal };
+      const written = await saveFile(folder, parents, file, {
+        field,
+        hint,
+        wasFree: path.expected === null && isShown(path),
+      });
       const entry = await lookAtEntry(folder, parents, written.name);
       return { type: "file", ...entry, path: toText({ parents, name: written.name }), ...written };
     });
@@ -83,8 +148,14 @@ export class FolderDrive implements Drive {
       await lstat(from.at(source.name));
       return this.#open(target, true, async (to) => {
         const isInside = [...source.parents, source.name].every((part, index) => part === target.parents[index]);
-        const how = { ifExists, keep: this.#keeps(target), isInside };
-        const name = await move(from.at(source.name), to, target.name, how);
+        const check = async () => {
+          await this.#checkShown(target);
+          await this.#checkShown(source);
+        };
+        const how = { ifExists, keep: this.#keeps(target), check, isInside };
+        const name = await move(from.at(source.name), to, target.name, how).catch((error: unknown) => {
+          throw target.expected === null && isShown(target) && hasCode(error, "EEXIST") ? refuseUnseen() : error;
+        });
         await to.flush();
         await from.flush();
         const { parents } = target;
@@ -93,15 +164,36 @@ export class FolderDrive implements Drive {
     });
   }
 
-  trash({ parents, name, field }: EntryPath): Promise<string> {
+  trash(path: EntryPath): Promise<string> {
     const { connection, now } = this.#context;
-    return localFolder.trash(connection, { parts: parents, field, name }, now());
+    const { parents: parts, name, field } = path;
+    const trashFolder = path.trashFolder ?? undefined;
+    const check = () => this.#checkShown(path);
+    return localFolder.trash(connection, { parts, field, name, check, trashFolder }, now());
+  }
+
+  async canKeep(): Promise<boolean> {
+    return true;
+  }
+
+  removeEmpty(path: EntryPath): Promise<boolean> {
+    return this.#open(path, false, async (folder) => {
+      try {
+        await rmdir(folder.at(path.name));
+      } catch (error) {
+        if (NOT_EMPTY.has(errorCode(error) ?? "")) return false;
+        throw error;
+      }
+      await folder.flush();
+      return true;
+    });
   }
 
   /** A file that is replaced is found in the trash, like one that is deleted. */
-  #keeps({ parents, name, field }: EntryPath): Keep {
+  #keeps({ parents: parts, name, field, trashFolder }: EntryPath): Keep | undefined {
     const { connection, now } = this.#context;
-    return () => localFolder.keep(connection, { parts: parents, field, name }, now());
+    if (trashFolder === null) return undefined;
+    return () => localFolder.keep(connection, { parts, field, name, trashFolder }, now());
   }
 
   /** Opens the folder that an entry is in. */
@@ -137,6 +229,17 @@ async function* readPieces(handle: FileHandle, from: number, length: number): As
   }
 }
 
+async function hashFile(folder: Folder, name: string, signal: AbortSignal): Promise<string> {
+  const sha256 = createHash("sha256");
+  await withFile(folder, name, async (handle, { size }) => {
+    for await (const piece of readPieces(handle, 0, size)) {
+      signal.throwIfAborted();
+      sha256.update(piece);
+    }
+  });
+  return sha256.digest("hex");
+}
+
 /** `isInside` says that the folder `to` is in what is moved. */
 async function move(
   from: string,
@@ -151,6 +254,7 @@ async function move(
   const taken = await lstat(to.at(name)).catch(() => undefined);
   if (taken !== undefined) throw Object.assign(new Error("taken"), { code: "EEXIST" });
   await checkEnding(to, name);
+  await how.check?.();
   await renameFile(from, to.at(name)).catch(async (error: unknown) => {
     const isInside = how.isInside && hasCode(error, "EINVAL");
     throw isInside ? Object.assign(new Error("is inside itself"), { code: "INSIDE" }) : await explainName(error, from);

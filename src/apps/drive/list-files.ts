@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { foldText, toSearchWords } from "../../../base/text.ts";
-import { parseFolderPath } from "../../files/folder.ts";
-import type { FolderEntry } from "../connection-folder.ts";
-import { type NotShown, sayNotShown } from "../not-shown.ts";
+import { parseFolderPath } from "../../service/files/folder.ts";
+import { foldText, toSearchWords } from "../../shared/base/text.ts";
+import type { FolderEntry } from "../port/connection-folder.ts";
+import { type NotShown, sayNotShown } from "../port/not-shown.ts";
 import { defineDriveAction, isHidden, isUnfinished } from "./drive.ts";
 
 /** Bounds memory and time: a hundred pages of a bucket, some seconds on a slow disk. */

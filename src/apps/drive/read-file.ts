@@ -1,12 +1,12 @@
 import { createHash, type Hash } from "node:crypto";
 import { z } from "zod";
-import { sha256Hex } from "../../../base/hash.ts";
-import { MAX_FILE_BYTES } from "../../../wire/constants.ts";
-import { parseEntryPath } from "../../files/folder.ts";
-import { looksLikeText, sniffMimetype } from "../../files/sniff-mimetype.ts";
-import type { OldCharset } from "../decode-text.ts";
-import type { ActionContext } from "../integration.ts";
-import { sayNotShown } from "../not-shown.ts";
+import { parseEntryPath } from "../../service/files/folder.ts";
+import { looksLikeText, sniffMimetype } from "../../service/files/sniff-mimetype.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
+import type { ActionContext } from "../port/integration.ts";
+import { sayNotShown } from "../port/not-shown.ts";
+import type { OldCharset } from "../text/decode-text.ts";
 import { type Drive, type DriveFile, defineDriveAction } from "./drive.ts";
 
 const HEAD_BYTES = 64 * 1024;
@@ -52,7 +52,7 @@ async function hashFile(file: OpenedFile, { maxHashed }: Drive, signal: AbortSig
 
 /** Undefined for what is no text. */
 async function readCharset(head: Uint8Array): Promise<"utf-8" | OldCharset | undefined> {
-  return (await looksLikeText(head)) ? "utf-8" : (await import("../decode-text.ts")).findCharset(head);
+  return (await looksLikeText(head)) ? "utf-8" : (await import("../text/decode-text.ts")).findCharset(head);
 }
 
 async function readText(
@@ -72,7 +72,7 @@ async function readText(
     const { text, used } = trimToCharacters(bytes, isEnd);
     return { text, ...(isEnd ? {} : { next_offset: offset + used }) };
   }
-  const { decodePiece, GUESSED } = await import("../decode-text.ts");
+  const { decodePiece, GUESSED } = await import("../text/decode-text.ts");
   const { text, used } = decodePiece(bytes, { charset, isEnd });
   const why = charset === "windows-1252" ? [{ where: file.entry.path, why: GUESSED }] : [];
   return { text, ...(isEnd ? {} : { next_offset: offset + used }), ...sayNotShown(why) };

@@ -1,8 +1,8 @@
-import type { AllowedHosts } from "../../fetch/address-rules.ts";
-import { type AppAgent, createAppAgent } from "../../fetch/guarded-connector.ts";
-import { refuseSetting, ServiceError } from "../../service-error.ts";
-import type { ActionContext } from "../integration.ts";
-import { RemoteCall } from "../remote-call.ts";
+import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
+import { type AppAgent, createAppAgent } from "../../service/fetch/guarded-connector.ts";
+import { refuseSetting, ServiceError } from "../../service/service-error.ts";
+import type { ActionContext } from "../port/integration.ts";
+import { RemoteCall } from "../port/remote-call.ts";
 import { BucketClient } from "./bucket/bucket-client.ts";
 import { BucketDrive } from "./bucket/bucket-drive.ts";
 import { readBucketSettings } from "./bucket/bucket-settings.ts";

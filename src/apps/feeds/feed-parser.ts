@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { createGate } from "../../../base/concurrency.ts";
+import { createGate } from "../../shared/base/concurrency.ts";
 import { type FeedDocument, type ParsedFeed, readFeed } from "./read-feed.ts";
 
 /** Smaller feeds are read at once: that takes some milliseconds. */

@@ -1,16 +1,19 @@
-import { createGate } from "../../../base/concurrency.ts";
-import { sha256Hex } from "../../../base/hash.ts";
-import { type AllowedHosts, readAllowedHosts } from "../../fetch/address-rules.ts";
-import type { Network } from "../../fetch/guarded-connector.ts";
-import { isHtmlPage } from "../../fetch/html-page.ts";
-import { readUrl } from "../../fetch/open-url.ts";
-import { nameArgument, refuseUrl } from "../../fetch/url-refusal.ts";
-import { createWebDocuments, type WebDocument, type WebDocuments } from "../../fetch/web-documents.ts";
-import { refuseValue, ServiceError } from "../../service-error.ts";
-import type { ActionContext } from "../integration.ts";
+import { type AllowedHosts, readAllowedHosts } from "../../service/fetch/address-rules.ts";
+import type { Network } from "../../service/fetch/guarded-connector.ts";
+import { isHtmlPage } from "../../service/fetch/html-page.ts";
+import { readUrl } from "../../service/fetch/open-url.ts";
+import { nameArgument, refuseUrl } from "../../service/fetch/url-refusal.ts";
+import { createWebDocuments, type WebDocument, type WebDocuments } from "../../service/fetch/web-documents.ts";
+import { chooseTrashFolder } from "../../service/files/write-file.ts";
+import { refuseValue, ServiceError } from "../../service/service-error.ts";
+import { createGate } from "../../shared/base/concurrency.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import type { ActionContext } from "../port/integration.ts";
+import { checkState } from "../port/preview.ts";
 import { createFeedParser, type FeedParser } from "./feed-parser.ts";
 import { type Entry, type Feed, FeedShelf, type StoredFeed, toFeedId } from "./feed-shelf.ts";
-import type { FeedReader, FeedWithEntries } from "./feeds.ts";
+import type { FeedReader, FeedWithEntries, NewFeed } from "./feeds.ts";
+import { seeFeed, seeNewFeed } from "./preview-feed.ts";
 import { findFeeds } from "./read-feed.ts";
 
 const MAX_FEED_BYTES = 4 * 1024 * 1024;
@@ -57,24 +60,41 @@ interface ReaderMeans {
 
 class ShelvedReader implements FeedReader {
   readonly #context: ActionContext;
-  readonly #shelf: FeedShelf;
+  readonly shelf: FeedShelf;
   readonly #means: ReaderMeans;
 
   constructor(context: ActionContext, means: ReaderMeans) {
     this.#context = context;
-    this.#shelf = new FeedShelf(context);
+    this.shelf = new FeedShelf(context);
     this.#means = means;
   }
 
+  async planSubscribe(url: string): Promise<NewFeed> {
+    try {
+      const address = this.#means.web.check(url);
+      const known = await this.shelf.checkNew(address.href);
+      return { url: address, hosts: known.flatMap((feed) => URL.parse(feed.url)?.host ?? []) };
+    } catch (error) {
+      throw nameArgument(error, "arguments.url", HINTS);
+    }
+  }
+
   async subscribe(url: string, title: string | undefined): Promise<FeedWithEntries> {
-    const { signal } = this.#context;
+    const { signal, keep, leave } = this.#context;
     try {
       const address = readUrl(url).href;
+      await this.shelf.checkNew(address);
+      checkState(this.#context, seeNewFeed(readUrl(url)));
       const document = await this.#means.web.fetch(address, { maxBytes: MAX_FEED_BYTES, signal });
       if (document === undefined) throw refuseUrl("media_url_failed", "gives nothing.");
       const { stored, title: own } = await this.#take(document, { address, signal });
-      const feed = await this.#shelf.add(address, title ?? own);
-      await this.#shelf.keep(feed, stored);
+      const added = new Date(this.#context.now()).toISOString();
+      const feed = { id: toFeedId(address), url: address, title: title ?? own, added };
+      await keep?.({ feed });
+      await this.shelf.add(feed);
+      leave?.({});
+      // A disk that does not take the copy is no reason to say that nothing was done.
+      await this.shelf.keep(feed, stored).catch(() => {});
       return { feed, stored };
     } catch (error) {
       throw nameArgument(error, "arguments.url", HINTS);
@@ -82,31 +102,46 @@ class ShelvedReader implements FeedReader {
   }
 
   async unsubscribe(id: string, url: string): Promise<{ feed: Feed; trashedTo: string }> {
-    const feed = await this.#shelf.get(id);
+    const feed = await this.#getAt(id, url);
+    checkState(this.#context, seeFeed(feed));
+    const trashFolder = chooseTrashFolder([], this.#context.now());
+    await this.#context.keep?.({ feed, trashFolder });
+    const trashedTo = await this.shelf.remove(feed, trashFolder);
+    this.#context.leave?.({});
+    return { feed, trashedTo };
+  }
+
+  async planUnsubscribe(id: string, url: string): Promise<FeedWithEntries> {
+    const feed = await this.#getAt(id, url);
+    return { feed, stored: await this.shelf.read(feed) };
+  }
+
+  async #getAt(id: string, url: string): Promise<Feed> {
+    const feed = await this.shelf.get(id);
     if (feed.url !== url) throw refuseValue("url", `is not the address of feed ${id}.`, `That is ${feed.url}`);
-    return { feed, trashedTo: await this.#shelf.remove(feed) };
+    return feed;
   }
 
   async list(): Promise<FeedWithEntries[]> {
     const all: FeedWithEntries[] = [];
-    for (const feed of await this.#shelf.list()) all.push({ feed, stored: await this.#shelf.read(feed) });
+    for (const feed of await this.shelf.list()) all.push({ feed, stored: await this.shelf.read(feed) });
     return all;
   }
 
   async refresh(id: string | undefined): Promise<FeedWithEntries[]> {
-    const feeds = id === undefined ? await this.#shelf.list() : [await this.#shelf.get(id)];
+    const feeds = id === undefined ? await this.shelf.list() : [await this.shelf.get(id)];
     const limit = AbortSignal.timeout(REFRESH_MS);
     return Promise.all(feeds.map(async (feed) => ({ feed, stored: await this.#refreshOne(feed, limit) })));
   }
 
   async find(entryId: string): Promise<{ feed: Feed; entry: Entry | undefined }> {
-    const feed = await this.#shelf.get(entryId.split("-")[0] ?? "");
-    const stored = await this.#shelf.read(feed);
+    const feed = await this.shelf.get(entryId.split("-")[0] ?? "");
+    const stored = await this.shelf.read(feed);
     return { feed, entry: stored?.entries.find(({ id }) => id === entryId) };
   }
 
   async #refreshOne(feed: Feed, limit: AbortSignal): Promise<StoredFeed | undefined> {
-    const before = await this.#shelf.read(feed);
+    const before = await this.shelf.read(feed);
     const { signal, now } = this.#context;
     const age = now() - (before?.checkedAt ?? 0);
     if (before !== undefined && age >= 0 && age < FRESH_MS) return before;
@@ -118,7 +153,7 @@ class ShelvedReader implements FeedReader {
       return { entries: [], ...before, checkedAt: now(), problem };
     });
     // A disk that does not take the copy is no reason not to show it.
-    await this.#means.turn.run(() => this.#shelf.keep(feed, after)).catch(() => {});
+    await this.#means.turn.run(() => this.shelf.keep(feed, after)).catch(() => {});
     return after;
   }
 

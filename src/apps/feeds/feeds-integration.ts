@@ -1,6 +1,6 @@
-import { makeOnce } from "../../../base/concurrency.ts";
-import { localFolder } from "../connection-folder.ts";
-import type { Integration } from "../integration.ts";
+import { makeOnce } from "../../shared/base/concurrency.ts";
+import { localFolder } from "../port/connection-folder.ts";
+import type { Integration } from "../port/integration.ts";
 import type { FeedOptions } from "./feed-reader.ts";
 import { listEntries, readEntry, searchEntries } from "./read-entries.ts";
 import { listFeeds, subscribe, unsubscribe } from "./subscriptions.ts";

@@ -1,5 +1,5 @@
-import { createActionDefiner } from "../define-action.ts";
-import type { Entry, Feed, StoredFeed } from "./feed-shelf.ts";
+import { createActionDefiner } from "../port/define-action.ts";
+import type { Entry, Feed, FeedShelf, StoredFeed } from "./feed-shelf.ts";
 
 /** A subscription, and what is known of its content. */
 export interface FeedWithEntries {
@@ -7,12 +7,25 @@ export interface FeedWithEntries {
   readonly stored: StoredFeed | undefined;
 }
 
+/** A subscription that is not there yet. */
+export interface NewFeed {
+  readonly url: URL;
+  /** Of the subscriptions that are there. */
+  readonly hosts: readonly string[];
+}
+
 /** The feeds of one connection for the length of one call. Every method throws ServiceError for failures it can name. */
 export interface FeedReader {
+  /** The subscriptions as files. */
+  readonly shelf: Pick<FeedShelf, "find" | "read" | "remove" | "restore" | "checkNew">;
   /** Reads the feed first: throws ServiceError 400 or 503 naming `url` when that fails, and keeps nothing. */
   subscribe(url: string, title: string | undefined): Promise<FeedWithEntries>;
+  /** What `subscribe` would add. Asks no host: an address may carry what nobody is to be told before it is approved. */
+  planSubscribe(url: string): Promise<NewFeed>;
   /** Throws ServiceError 400 naming `url` when that is the address of another feed; then nothing is changed. */
   unsubscribe(id: string, url: string): Promise<{ readonly feed: Feed; readonly trashedTo: string }>;
+  /** What `unsubscribe` would end. Refuses as that does. */
+  planUnsubscribe(id: string, url: string): Promise<FeedWithEntries>;
   /** All subscriptions as they are known; asks nobody. */
   list(): Promise<FeedWithEntries[]>;
   /** One feed, or all; those that were not asked in the last ten minutes are asked again. What fails keeps its entries. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { cutSnippet, foldText, shortenText, toSearchWords } from "../../../base/text.ts";
-import { refuseMissing } from "../../service-error.ts";
-import { sayNotShown } from "../not-shown.ts";
+import { refuseMissing } from "../../service/service-error.ts";
+import { cutSnippet, foldText, shortenText, toSearchWords } from "../../shared/base/text.ts";
+import { sayNotShown } from "../port/not-shown.ts";
 import type { Entry, Feed } from "./feed-shelf.ts";
 import { defineFeedsAction, type FeedWithEntries } from "./feeds.ts";
 

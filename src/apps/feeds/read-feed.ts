@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { parseFeed } from "feedsmith";
 import { DomUtils, parseDocument } from "htmlparser2";
 import { z } from "zod";
-import { cutText, toOneLine } from "../../../base/text.ts";
-import { decodeText } from "../decode-text.ts";
-import { stripHtml } from "../html-text.ts";
+import { cutText, toOneLine } from "../../shared/base/text.ts";
+import { decodeText } from "../text/decode-text.ts";
+import { stripHtml } from "../text/html-text.ts";
 import { readFeedTime } from "./feed-time.ts";
 
 /** Characters of one entry that are kept. */

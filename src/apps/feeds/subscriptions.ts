@@ -1,5 +1,8 @@
 import { z } from "zod";
-import { defineFeedsAction, type FeedWithEntries } from "./feeds.ts";
+import { describeFeed, sayEnded } from "./describe-feed.ts";
+import { defineFeedsAction } from "./feeds.ts";
+import { endKeeps, subscriptionKeeps } from "./feeds-keeps.ts";
+import { previewEnd, previewSubscription } from "./preview-feed.ts";
 
 /** `feeds_subscribe`. */
 export const subscribe = defineFeedsAction({
@@ -15,16 +18,21 @@ export const subscribe = defineFeedsAction({
   }),
   examples: [{ url: "https://example.org/feed.xml" }],
   askBefore: ["Which feed is subscribed to?"],
+  async preview({ url, title }, reader, { connection }) {
+    return previewSubscription(await reader.planSubscribe(url), { title, label: connection.label });
+  },
   async run({ url, title }, reader) {
     return describeFeed(await reader.subscribe(url, title));
   },
+  keeps: subscriptionKeeps,
 });
 
 /** `feeds_unsubscribe`. */
 export const unsubscribe = defineFeedsAction({
   id: "unsubscribe",
   title: "Unsubscribe from a feed",
-  description: "Ends the subscription to a feed. Its entries are forgotten; a human finds the subscription in .trash.",
+  description:
+    "Ends the subscription to a feed. It goes to .trash with its entries, from where a human can restore it.",
   level: "delete",
   scopes: ["feeds.write"],
   arguments: z.strictObject({
@@ -37,10 +45,14 @@ export const unsubscribe = defineFeedsAction({
   }),
   examples: [{ feed_id: "3f2a9c01d4e5", url: "https://example.org/feed.xml" }],
   askBefore: ["Which feed is no longer read?"],
+  async preview({ feed_id, url }, reader, { connection }) {
+    return previewEnd(await reader.planUnsubscribe(feed_id, url), connection.label);
+  },
   async run({ feed_id, url }, reader) {
     const { feed, trashedTo } = await reader.unsubscribe(feed_id, url);
-    return { feed_id, title: feed.title, url: feed.url, unsubscribed: true, trashed_to: trashedTo };
+    return sayEnded(feed, trashedTo);
   },
+  keeps: endKeeps,
 });
 
 /** `feeds_list_feeds`. */
@@ -56,17 +68,3 @@ export const listFeeds = defineFeedsAction({
     return { feeds: (await reader.list()).map(describeFeed) };
   },
 });
-
-function describeFeed({ feed: { id, title, url, added }, stored }: FeedWithEntries) {
-  return {
-    ...{ feed_id: id, title, url, added },
-    ...(stored === undefined
-      ? {}
-      : {
-          site: stored.site,
-          entries: stored.entries.length,
-          checked: new Date(stored.checkedAt).toISOString(),
-          problem: stored.problem,
-        }),
-  };
-}

@@ -1,5 +1,5 @@
 import MiniSearch from "minisearch";
-import { quoteWord } from "../../base/text.ts";
+import { quoteWord } from "../../shared/base/text.ts";
 import { type KnownApp, type KnownOptions, knownApps } from "./known-apps.ts";
 
 /** How an app is added: its own options, or those that the owner gives instead. */

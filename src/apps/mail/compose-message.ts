@@ -1,4 +1,4 @@
-import type { HeldFile } from "../integration.ts";
+import type { HeldFile } from "../port/integration.ts";
 import type { Mailbox } from "./mail-address.ts";
 
 /** A message before it is written. Every text was checked for line breaks before. */
@@ -13,6 +13,11 @@ export interface Draft {
   readonly date: Date;
   readonly thread: { readonly inReplyTo: string; readonly references: string } | undefined;
   readonly files: readonly HeldFile[];
+}
+
+/** Every address a message goes to, once. */
+export function listRecipients({ to, cc, bcc }: Pick<Draft, "to" | "cc" | "bcc">): string[] {
+  return [...new Set([...to, ...cc, ...bcc].map(({ address }) => address))];
 }
 
 /** The message as bytes; nothing is opened before the first byte is wanted. Only the sender's own copy shows Bcc. */

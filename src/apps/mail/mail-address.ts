@@ -1,5 +1,5 @@
 import { addressParser } from "postal-mime";
-import { refuseValue } from "../../service-error.ts";
+import { refuseValue } from "../../service/service-error.ts";
 
 const ADDRESS = /^[^\s@<>()[\],;:"\\\p{Cc}]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,251}[\p{L}\p{N}])?$/u;
 

@@ -1,14 +1,14 @@
-import { makeOnce } from "../../../base/concurrency.ts";
-import type { AllowedHosts } from "../../fetch/address-rules.ts";
-import { refuseSetting } from "../../service-error.ts";
-import type { Integration, SettingField } from "../integration.ts";
+import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
+import { refuseSetting } from "../../service/service-error.ts";
+import { makeOnce } from "../../shared/base/concurrency.ts";
+import type { Integration, SettingField } from "../port/integration.ts";
 import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
 import type { LookupNetwork } from "./find-servers/find-servers.ts";
 import type { OpenMailBox } from "./mail-box.ts";
-import { checkMaildir, mailFolder, readMailSettings } from "./mail-settings.ts";
+import { checkMaildir, mailFolder, readMailSettings, type SEND_DELAYS } from "./mail-settings.ts";
 import { createMailWatch } from "./mail-watch.ts";
 import { getAttachment, listMailFolders, readMessage, searchMail } from "./read-mail.ts";
-import { saveDraft, sendMessage } from "./send-message.ts";
+import { createSendMessage, saveDraft } from "./send-message.ts";
 import { findMailSignIn } from "./server/mail-sign-in.ts";
 import { isOnServer, readServerSettings, type SECURITIES, type SIGN_INS } from "./server/server-settings.ts";
 
@@ -26,6 +26,15 @@ const SIGN_IN_LABELS: Readonly<Record<(typeof SIGN_INS)[number], string>> = {
   token: "OAuth2 access token, until it ends",
 };
 
+const SEND_DELAY_LABELS: Readonly<Record<(typeof SEND_DELAYS)[number], string>> = {
+  default: "As the service is set",
+  0: "None: it is sent at once",
+  10: "10 seconds",
+  20: "20 seconds",
+  30: "30 seconds",
+  60: "60 seconds",
+};
+
 const choose = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
 
@@ -40,6 +49,7 @@ function field(
 }
 
 const NAMES = "Your name and user name";
+const SENDING = "Sending";
 const ENCRYPTION = "Encryption";
 const OAUTH2 = "Another sign-in provider (OAuth2)";
 const FOLDER = "A folder instead of servers";
@@ -76,6 +86,11 @@ const settingsForm: readonly SettingField[] = [
     group: ENCRYPTION,
     help: "In the PEM format, for servers whose certificate no public authority vouches for.",
   }),
+  field("choice", "sendDelay", "Time to stop a mail after its approval", {
+    group: SENDING,
+    options: choose(SEND_DELAY_LABELS),
+    help: "Until it is over, an approved mail can be stopped in the execution log.",
+  }),
   field("text", "issuer", "Issuer", {
     group: OAUTH2,
     with: { setting: "signIn", values: ["oauth2"] },
@@ -95,10 +110,11 @@ const settingsForm: readonly SettingField[] = [
 
 /**
  * Mail: an account on an IMAP and an SMTP server, or a local mailbox in Maildir++ format. Settings: `address` (own
- * address), optional `name`, `aliases`, `sendPerMinute`, `sendPerDay`; and either `maildir` (path) or `imapHost` with the
+ * address), optional `name`, `aliases`, `sendPerMinute`, `sendPerDay`, `sendDelay`; and either `maildir` (path) or `imapHost` with the
  * settings of `readServerSettings`. The code of either is loaded by the first call that needs it.
  *
  * @param o.allowed servers that may be reached without encryption although they are on another machine
+ * @param o.sendDelay seconds between the yes and the sending for accounts that do not say otherwise; default 0
  * @param o.lookup where the servers of an address are looked up, for tests
  * @param o.sleep waits until a server may have filed a copy of what was sent; default: by the clock
  */
@@ -106,6 +122,7 @@ export function createMailIntegration(
   o: {
     readonly allowed?: AllowedHosts;
     readonly idleMs?: number;
+    readonly sendDelay?: number;
     readonly lookup?: Partial<LookupNetwork>;
     readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   } = {},
@@ -127,7 +144,7 @@ export function createMailIntegration(
     listMailFolders,
     readMessage,
     getAttachment,
-    sendMessage,
+    createSendMessage(o.sendDelay ?? 0),
     saveDraft,
     markMessage,
     moveMessage,

@@ -1,5 +1,5 @@
-import { foldText } from "../../../base/text.ts";
-import { refuseValue } from "../../service-error.ts";
+import { refuseValue } from "../../service/service-error.ts";
+import { foldText } from "../../shared/base/text.ts";
 import type { MailPlace } from "./mail-box.ts";
 
 /** Stands for an empty query: the unread filter. */

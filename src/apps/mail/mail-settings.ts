@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { z } from "zod";
-import { refuseSetting, ServiceError } from "../../service-error.ts";
-import { createConnectionFolder } from "../connection-folder.ts";
+import { refuseSetting, ServiceError } from "../../service/service-error.ts";
+import { createConnectionFolder } from "../port/connection-folder.ts";
 import { parseAddress } from "./mail-address.ts";
 
 /** The mailbox of a mail connection: setting `maildir`, the path of a Maildir++ folder. */
@@ -27,9 +27,18 @@ export interface MailSettings {
   readonly sendPerMinute: number;
   /** Most messages sent in any 24 hours. Default 500. */
   readonly sendPerDay: number;
+  /** Seconds between the yes and the sending, as the owner chose for this account. */
+  readonly sendDelay?: number | undefined;
 }
 
+/** Choices for {@link MailSettings.sendDelay}, in the form; the first leaves it to the service. */
+export const SEND_DELAYS = ["default", "0", "10", "20", "30", "60"] as const;
+
 const address = z.string().refine((text) => parseAddress(text)?.name === "");
+
+function readDelay(choice: (typeof SEND_DELAYS)[number]): number | undefined {
+  return choice === "default" ? undefined : Number(choice);
+}
 
 const schema = z.looseObject({
   address,
@@ -41,6 +50,7 @@ const schema = z.looseObject({
   aliases: z.array(address).max(50).default([]),
   sendPerMinute: z.int().min(0).default(30),
   sendPerDay: z.int().min(0).default(500),
+  sendDelay: z.union([z.int().min(0).max(60), z.enum(SEND_DELAYS).transform(readDelay)]).optional(),
 });
 
 /** Reads the settings or throws ServiceError 422 `integration_misconfigured` naming the one that is wrong. */
@@ -51,6 +61,16 @@ export function readMailSettings(settings: Readonly<Record<string, unknown>>): M
   if (setting === "address")
     throw refuseSetting(setting, "must be the mailbox's own address, for example me@example.org.");
   throw refuseSetting(setting, "has a value that cannot be used.");
+}
+
+/** Addresses of the mailbox itself, and all others. */
+export function partRecipients(
+  recipients: readonly string[],
+  { address, aliases }: Pick<MailSettings, "address" | "aliases">,
+): { readonly own: readonly string[]; readonly others: readonly string[] } {
+  const known = new Set([address, ...aliases].map((one) => one.toLowerCase()));
+  const parted = Map.groupBy(recipients, (one) => known.has(one.toLowerCase()));
+  return { own: parted.get(true) ?? [], others: parted.get(false) ?? [] };
 }
 
 const MINUTE_MS = 60_000;
@@ -65,6 +85,12 @@ export const SEND_LIMIT_SPAN_MS = DAY_MS;
 /** A Message-ID header by which a message of this service is known again. */
 export function createOwnMessageId(unique: string, address: string): string {
   return `<${unique}${OWN_MARK}@${address.split("@")[1]}>`;
+}
+
+/** The `unique` of a header of {@link createOwnMessageId}, without what no name of a file may have; empty for another one. */
+export function readOwnUnique(header: string): string {
+  const [, unique = ""] = /^<(.*)\.svc@/.exec(header) ?? [];
+  return unique.replaceAll(/[^A-Za-z0-9]/g, "");
 }
 
 /** True for a header that {@link createOwnMessageId} made. */
@@ -87,6 +113,11 @@ function limitReached(window: "minute" | "day", limit: number, retryAfterSeconds
         : "Wait as long as Retry-After says, then repeat the call.",
     },
   );
+}
+
+/** The settings without the limit of the minute, which is over by the time somebody has decided. */
+export function forgetMinute(settings: MailSettings): MailSettings {
+  return { ...settings, sendPerMinute: Number.POSITIVE_INFINITY };
 }
 
 /**

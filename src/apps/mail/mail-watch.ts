@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../../base/hash.ts";
-import type { AppEvent, Watch } from "../integration.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import type { AppEvent, Watch } from "../port/integration.ts";
 import type { FoundMessage, OpenMailBox } from "./mail-box.ts";
 import { parseMailQuery } from "./mail-query.ts";
 import { searchMail, summariseMessage } from "./read-mail.ts";

@@ -1,4 +1,4 @@
-import { refuseValue } from "../../service-error.ts";
+import { refuseValue } from "../../service/service-error.ts";
 
 const INBOX = "INBOX";
 const PLAIN = /[\x20-\x25\x27-\x7e]+|&|[^\x20-\x7e]+/g;

@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
-import { renameFile } from "../../../base/disk.ts";
-import { hasCode } from "../../../base/error-code.ts";
-import { explainName, type Folder, withFile } from "../../files/folder.ts";
-import { writeFileDurably } from "../../files/write-file.ts";
-import { refuseMissing, refuseValue, ServiceError } from "../../service-error.ts";
-import type { ConnectionView } from "../integration.ts";
+import { explainName, type Folder, withFile } from "../../service/files/folder.ts";
+import { writeFileDurably } from "../../service/files/write-file.ts";
+import { afterChange, refuseMissing, refuseValue, ServiceError } from "../../service/service-error.ts";
+import { renameFile } from "../../shared/base/disk.ts";
+import { hasCode } from "../../shared/base/error-code.ts";
+import type { ConnectionView } from "../port/integration.ts";
 import { MAX_MESSAGE_BYTES, normaliseFolder, refuseLarge, STANDARD_FOLDERS } from "./mail-box.ts";
 import { mailFolder } from "./mail-settings.ts";
 import { fromDiskName, toFolderParts } from "./maildir-names.ts";
@@ -85,7 +84,7 @@ export async function checkFolder(connection: ConnectionView, folder: string): P
  * Path components of a folder below the Maildir. Servers write names in UTF-8 or in the encoding of IMAP: a folder that is
  * there is taken as it is called, a new one is called as the others are.
  */
-async function findFolderParts(connection: ConnectionView, folder: string): Promise<readonly string[]> {
+export async function findFolderParts(connection: ConnectionView, folder: string): Promise<readonly string[]> {
   const made = toFolderParts(folder, "folder");
   if (made.length === 0) return made;
   const known = await listDiskNames(connection);
@@ -111,7 +110,7 @@ export async function listMessages(connection: ConnectionView, folder: string): 
  * `not_found` (type `provider`) naming the first missing one, or 400 at `message_ids` for an id that several have.
  */
 export async function findMessages(connection: ConnectionView, ids: readonly string[]): Promise<MessagePlace[]> {
-  const found = await locate(connection, ids, { endsEarly: false });
+  const found = await locateMessages(connection, ids, { endsEarly: false });
   return [...found].map(([id, [place, second]]) => {
     if (place === undefined) throw refuseMissingMessage(id);
     if (second === undefined) return place;
@@ -122,13 +121,13 @@ export async function findMessages(connection: ConnectionView, ids: readonly str
 
 /** The message with this id, to be read: of several the first, as another program may have copied a file with its name. */
 export async function findMessage(connection: ConnectionView, id: string): Promise<MessagePlace> {
-  const [place] = (await locate(connection, [id], { endsEarly: true })).get(id) ?? [];
+  const [place] = (await locateMessages(connection, [id], { endsEarly: true })).get(id) ?? [];
   if (place === undefined) throw refuseMissingMessage(id);
   return place;
 }
 
-/** All places of each message; with `endsEarly` no folder is read after each was found. */
-async function locate(
+/** All places of each message, none of one that is gone; with `endsEarly` no folder is read after each was found. */
+export async function locateMessages(
   connection: ConnectionView,
   ids: readonly string[],
   { endsEarly }: { readonly endsEarly: boolean },
@@ -182,17 +181,21 @@ export async function readMessageStart(
 
 let delivered = 0;
 
-/** `<seconds>.M<microseconds>P<process>Q<count>R<random>.svc`, unique as Maildir wants it. */
-function createMessageId(now: number): string {
+/** `<seconds>.M<microseconds>P<process>Q<count>R<unique>.svc`, unique as Maildir wants it. */
+function createMessageId(now: number, unique: string): string {
   delivered += 1;
   const micro = String((now % 1000) * 1000).padStart(6, "0");
-  const random = randomBytes(4).toString("hex");
-  return `${Math.floor(now / 1000)}.M${micro}P${process.pid}Q${delivered}R${random}${OWN_SUFFIX}`;
+  return `${Math.floor(now / 1000)}.M${micro}P${process.pid}Q${delivered}R${unique}${OWN_SUFFIX}`;
 }
 
 /** True for messages that {@link deliverMessage} put there. */
 export function isOwnDelivery(place: MessagePlace): boolean {
   return place.id.endsWith(OWN_SUFFIX);
+}
+
+/** True for those of them that were delivered with this `unique`. */
+export function isDeliveredAs({ id }: MessagePlace, unique: string): boolean {
+  return id.endsWith(`R${unique}${OWN_SUFFIX}`);
 }
 
 /**
@@ -204,13 +207,15 @@ export async function deliverMessage(
   message: {
     readonly folder: string;
     readonly flags: string;
+    /** Letters and digits that no other message has, at most 64. */
+    readonly unique: string;
     readonly bytes: AsyncIterable<Uint8Array>;
     readonly now: number;
     readonly signal: AbortSignal;
   },
 ): Promise<MessagePlace> {
-  const { folder, flags, bytes, now, signal } = message;
-  const id = createMessageId(now);
+  const { folder, flags, unique, bytes, now, signal } = message;
+  const id = createMessageId(now, unique);
   const box: MessagePlace["box"] = flags === "" ? "new" : "cur";
   const parts = await findFolderParts(connection, folder);
   const open = (name: string) => ({ parts: [...parts, name], field: "folder", create: true });
@@ -218,7 +223,7 @@ export async function deliverMessage(
     await writeFileDurably(tmp, { name: id, bytes, ifExists: "error", mode: 0o600, signal });
     const deliver = mailFolder.open(connection, open(box), async (target) => {
       const fileName = await nameMessage(tmp.at(id), target, { id, flags, box });
-      await target.flush();
+      await afterChange(`The folder ${folder}`, () => target.flush());
       return { id, folder, parts, box, fileName, flags, deliveredAt: now };
     });
     // Nothing is there after it was delivered.
@@ -265,8 +270,8 @@ export async function relocateMessage(
   return mailFolder.open(connection, at, (from) =>
     mailFolder.open(connection, { parts: partsOf(next), field: "folder", create: true }, async (to) => {
       const fileName = await nameMessage(from.at(place.fileName), to, next);
-      await to.flush();
-      await from.flush();
+      await afterChange("The message", () => to.flush());
+      await afterChange("The message", () => from.flush());
       return { ...next, fileName };
     }),
   );

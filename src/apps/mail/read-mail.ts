@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { sha256Hex } from "../../../base/hash.ts";
-import { MAX_FILE_BYTES } from "../../../wire/constants.ts";
-import { looksLikeText } from "../../files/sniff-mimetype.ts";
-import { refuseMissing } from "../../service-error.ts";
-import type { OldCharset } from "../decode-text.ts";
-import type { ActionContext } from "../integration.ts";
-import { type NotShown, sayNotShown } from "../not-shown.ts";
+import { looksLikeText } from "../../service/files/sniff-mimetype.ts";
+import { refuseMissing } from "../../service/service-error.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
+import type { ActionContext } from "../port/integration.ts";
+import { type NotShown, sayNotShown } from "../port/not-shown.ts";
+import type { OldCharset } from "../text/decode-text.ts";
 import { defineMailAction, type FoundMessage, type MailPlace } from "./mail-box.ts";
 import type { MailAttachment, MailMessage } from "./mail-message.ts";
 import { DEFAULT_QUERY, parseMailQuery } from "./mail-query.ts";
@@ -16,7 +16,7 @@ const messageId = z.string().min(1).max(255).describe("message_id of an earlier 
 export const searchMail = defineMailAction({
   id: "search",
   title: "Search mail",
-  description: `Finds messages, newest first. The query knows is:unread, is:read, is:flagged, is:any, from:, to:, cc:, subject:, has:attachment, after:YYYY-MM-DD, before:YYYY-MM-DD (days in UTC; after includes its day, before does not), in:Folder and plain words; quotes keep blanks, a leading "-" negates, all terms must hold. Without a query it finds unread messages.`,
+  description: `Finds mails, newest first. The query knows is:unread, is:read, is:flagged, is:any, from:, to:, cc:, subject:, has:attachment, after:YYYY-MM-DD, before:YYYY-MM-DD (days in UTC; after includes its day, before does not), in:Folder and plain words; quotes keep blanks, a leading "-" negates, all terms must hold. Without a query it finds unread messages.`,
   level: "read",
   scopes: ["mail.read"],
   arguments: z.strictObject({
@@ -47,7 +47,7 @@ export const searchMail = defineMailAction({
 export const listMailFolders = defineMailAction({
   id: "list_folders",
   title: "List mail folders",
-  description: "Lists the mailbox's folders with their numbers of messages and unread messages.",
+  description: "Lists the mail folders of the mailbox with their numbers of messages and unread messages.",
   level: "read",
   scopes: ["mail.read"],
   arguments: z.strictObject({}),
@@ -62,7 +62,7 @@ export const readMessage = defineMailAction({
   id: "read_message",
   title: "Read a message",
   description:
-    "Returns a message's headers, text and list of attachments. Use get_attachment for their content. The message stays unread; mark_message marks it.",
+    "Opens a message: returns its headers, text and list of attachments. Use get_attachment for their content. The message stays unread; mark_message marks it.",
   level: "read",
   scopes: ["mail.read"],
   arguments: z.strictObject({
@@ -97,7 +97,7 @@ async function describeContent(
   context: ActionContext,
 ) {
   const head = bytes.subarray(0, 64 * 1024);
-  const { decodePiece, findCharset, GUESSED } = await import("../decode-text.ts");
+  const { decodePiece, findCharset, GUESSED } = await import("../text/decode-text.ts");
   const charset = (await looksLikeText(head)) ? "utf-8" : findCharset(head);
   const isEnd = bytes.length <= maxChars * 4;
   const read = (charset: OldCharset) => decodePiece(bytes.subarray(0, maxChars * 4), { charset, isEnd }).text;

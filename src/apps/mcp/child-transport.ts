@@ -10,8 +10,8 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import spawn from "cross-spawn";
-import { parseJson } from "../../../base/json.ts";
-import { LineReader } from "../../../base/line-reader.ts";
+import { parseJson } from "../../shared/base/json.ts";
+import { LineReader } from "../../shared/base/line-reader.ts";
 import { forgetGroup, watchGroup } from "./group-watch.ts";
 import { createTooLong, MAX_ANSWER } from "./mcp-http-error.ts";
 

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client, jsonSchemaValidator, Transport } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import { stopOnAbort } from "../../../base/concurrency.ts";
-import type { SettingField } from "../../integrations/integration.ts";
-import { hideSecrets } from "../../secrets/secret-settings.ts";
-import { ServiceError } from "../../service-error.ts";
-import { levelRulesSchema } from "../action-levels.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { stopOnAbort } from "../../shared/base/concurrency.ts";
+import { levelRulesSchema } from "../port/action-levels.ts";
+import { hideSecrets } from "../port/hide-secrets.ts";
+import type { SettingField } from "../port/integration.ts";
 import { loadSdk } from "./mcp-sdk.ts";
 
 /** A connection to an MCP server that has been opened. */

@@ -1,10 +1,10 @@
 import type { ProtocolError } from "@modelcontextprotocol/client";
-import { type BearerChallenge, refuseScopes } from "../../integrations/bearer-challenge.ts";
-import { createProviderError, type ProviderFailure } from "../../integrations/provider-failure.ts";
-import { readProblem } from "../../integrations/provider-words.ts";
-import { hideSecrets } from "../../secrets/secret-settings.ts";
-import { ServiceError } from "../../service-error.ts";
-import type { StoredAction } from "../source-content.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { type BearerChallenge, refuseScopes } from "../port/bearer-challenge.ts";
+import { hideSecrets } from "../port/hide-secrets.ts";
+import { createProviderError, type ProviderFailure } from "../port/provider-failure.ts";
+import { readProblem } from "../port/provider-words.ts";
+import type { StoredAction } from "../port/source-content.ts";
 import { McpConnectError } from "./connect-mcp.ts";
 import { McpHttpError, readOwnCode } from "./mcp-http-error.ts";
 import { peekSdk } from "./mcp-sdk.ts";

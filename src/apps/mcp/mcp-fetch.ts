@@ -1,13 +1,13 @@
 import { type RequestInit as HttpRequestInit, fetch as httpFetch } from "undici";
-import { markJson } from "../../../base/exact-number.ts";
-import { getOwn, parseJson } from "../../../base/json.ts";
-import { LineReader } from "../../../base/line-reader.ts";
-import { createAppAgent } from "../../fetch/guarded-connector.ts";
-import { readText } from "../../fetch/read-body.ts";
-import { readChallenge } from "../../integrations/bearer-challenge.ts";
-import { readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
-import { readProviderWords } from "../../integrations/provider-words.ts";
-import { hideSecrets } from "../../secrets/secret-settings.ts";
+import { createAppAgent } from "../../service/fetch/guarded-connector.ts";
+import { readText } from "../../service/fetch/read-body.ts";
+import { markJson } from "../../shared/base/exact-number.ts";
+import { getOwn, parseJson } from "../../shared/base/json.ts";
+import { LineReader } from "../../shared/base/line-reader.ts";
+import { readChallenge } from "../port/bearer-challenge.ts";
+import { hideSecrets } from "../port/hide-secrets.ts";
+import { readNetworkFailure, readRetryAfter } from "../port/provider-failure.ts";
+import { readProviderWords } from "../port/provider-words.ts";
 import { createTooLong, MAX_ANSWER, McpHttpError, TOO_LONG_FAILURE } from "./mcp-http-error.ts";
 
 const MAX_WORDS = 16_000;

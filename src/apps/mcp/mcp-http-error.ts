@@ -1,5 +1,5 @@
-import type { BearerChallenge } from "../../integrations/bearer-challenge.ts";
-import type { ProviderFailure } from "../../integrations/provider-failure.ts";
+import type { BearerChallenge } from "../port/bearer-challenge.ts";
+import type { ProviderFailure } from "../port/provider-failure.ts";
 
 /** A request to a remote server that got no answer of the protocol. */
 export class McpHttpError extends Error {

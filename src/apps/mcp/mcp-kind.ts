@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ActionContext, ConnectionView, Integration } from "../../integrations/integration.ts";
-import { ServiceError } from "../../service-error.ts";
-import { createAddedIntegration, toDoneAlready } from "../create-added-integration.ts";
-import type { IntegrationSource, OpenSource, SourceKind, SourcePorts } from "../source.ts";
-import { compareContents, findMissingSetting, type SourceContent, type StoredAction } from "../source-content.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { createAddedIntegration, toDoneAlready } from "../port/create-added-integration.ts";
+import type { ActionContext, ConnectionView, Integration } from "../port/integration.ts";
+import type { IntegrationSource, OpenSource, SourceKind, SourcePorts } from "../port/source.ts";
+import { compareContents, findMissingSetting, type SourceContent, type StoredAction } from "../port/source-content.ts";
 import { ACCESS_TOKEN, connectMcp, type McpDefinition, type McpSession, readMcpDefinition } from "./connect-mcp.ts";
 import { createMcpError, isRefusal, isUnknownSession } from "./mcp-failure.ts";
 import { McpLink } from "./mcp-link.ts";

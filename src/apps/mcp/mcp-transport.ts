@@ -1,5 +1,5 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { unmarkJson } from "../../../base/exact-number.ts";
+import { unmarkJson } from "../../shared/base/exact-number.ts";
 import { STREAM_ENDED } from "./mcp-http-error.ts";
 
 /** Gives whoever takes the messages of a transport their numbers with all digits, after the library has parsed them. */

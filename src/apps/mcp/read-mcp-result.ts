@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { parseExactly } from "../../../base/exact-number.ts";
-import { isRecord, setOwn } from "../../../base/json.ts";
-import type { ActionContext } from "../../integrations/integration.ts";
-import { readProblem } from "../../integrations/provider-words.ts";
-import { ServiceError } from "../../service-error.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { isRecord, setOwn } from "../../shared/base/json.ts";
+import type { ActionContext } from "../port/integration.ts";
+import { readProblem } from "../port/provider-words.ts";
 
 const MESSAGE_MAX = 500;
 const DETAILS_MAX = 10;

@@ -1,11 +1,12 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import { toDoubles } from "../../../base/exact-number.ts";
-import { toPlainText } from "../../../card/plain-text.ts";
-import { type JsonSchema, jsonSchemaSchema } from "../../../wire/tool.ts";
-import { listScopes } from "../../integrations/bearer-challenge.ts";
-import { judgeArgument } from "../../secrets/credential-name.ts";
-import { applyLevels } from "../action-levels.ts";
+import { judgeArgument } from "../../shared/base/credential-name.ts";
+import { toDoubles } from "../../shared/base/exact-number.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { type JsonSchema, jsonSchemaSchema } from "../../shared/wire/tool.ts";
+import { applyLevels } from "../port/action-levels.ts";
+import { listScopes } from "../port/bearer-challenge.ts";
+import type { NewSource } from "../port/source.ts";
 import {
   createContent,
   dropMembers,
@@ -14,8 +15,7 @@ import {
   toActionId,
   toDistinctId,
   toLine,
-} from "../source-content.ts";
-import type { NewSource } from "../source-store.ts";
+} from "../port/source-content.ts";
 import { connectMcp, listMcpSettings, type McpDefinition } from "./connect-mcp.ts";
 import { findSignInChallenge } from "./mcp-failure.ts";
 

@@ -15,7 +15,7 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
-import { refuseValue } from "../../service-error.ts";
+import { refuseValue } from "../../service/service-error.ts";
 import type { LineBreak } from "./page-text.ts";
 
 const MAX_FRONT_MATTER = 64 * 1024;

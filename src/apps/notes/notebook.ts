@@ -1,7 +1,10 @@
-import { foldText, toOneLine } from "../../../base/text.ts";
-import { refuseValue } from "../../service-error.ts";
-import { createActionDefiner, type PlaceAction } from "../define-action.ts";
-import type { NotShown } from "../not-shown.ts";
+import { z } from "zod";
+import { refuseValue } from "../../service/service-error.ts";
+import { foldText, toOneLine } from "../../shared/base/text.ts";
+import type { PreviewUndo } from "../../shared/wire/preview.ts";
+import { createActionDefiner, createKeeps, type PlaceAction } from "../port/define-action.ts";
+import type { NotShown } from "../port/not-shown.ts";
+import type { KeptWrite, UndoPlan, Verdict } from "../port/undo.ts";
 
 /** A page as the actions show it. */
 export interface PageSummary {
@@ -85,6 +88,45 @@ export interface PageChange {
   readonly properties?: PageProperties | undefined;
 }
 
+/** A page as a preview shows it. */
+export interface PageView extends Pick<PageSummary, "title" | "tags" | "path"> {
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** Markdown, whole. */
+  readonly body: string;
+  /** ISO 8601; undefined for a page that is not there yet. */
+  readonly modified?: string;
+}
+
+/** What a write would do, by reads alone. */
+interface PlannedWrite {
+  /** Whether the service can take it back, and what else is true of that. */
+  readonly undo: PreviewUndo;
+  /** See `PreviewDraft.seen`. */
+  readonly seen: unknown;
+}
+
+/** What `create` would do. */
+export interface NewPage extends PlannedWrite {
+  readonly after: PageView;
+  /** Paths of the folders that it brings with it. */
+  readonly newFolders: readonly string[];
+  /** True where another page has the name that it should get. */
+  readonly isTaken: boolean;
+}
+
+/** What `change` would do. */
+export interface ChangedPage extends PlannedWrite {
+  readonly before: PageView;
+  readonly after: PageView;
+}
+
+/** What `remove` would do. */
+export interface RemovedPage extends PlannedWrite {
+  readonly before: PageView;
+  /** Titles of the pages that go with it. Default: none. */
+  readonly inside?: readonly string[];
+}
+
 /**
  * The pages of one connection for the length of one call: a folder of this machine, or a workspace of Notion. Every
  * method throws ServiceError for failures it can name; arguments are named as the actions name them.
@@ -101,6 +143,13 @@ export interface Notebook {
   change(target: PageTarget, change: PageChange): Promise<PageSummary>;
   /** Moves a page to where a human can bring it back from. Refuses as `change` does. */
   remove(target: PageTarget): Promise<{ readonly page: PageSummary; readonly trashedTo: string }>;
+  /** What `create`, `change` and `remove` would do; they refuse like these. Absent: it is not known before. */
+  planCreate?(draft: PageDraft): Promise<NewPage>;
+  planChange?(target: PageTarget, change: PageChange): Promise<ChangedPage>;
+  planRemove?(target: PageTarget): Promise<RemovedPage>;
+  /** See `Action.undo` and `Action.settle`; `kept` was kept by `create`, `change` or `remove`, perhaps of another notebook. */
+  planUndo(kept: KeptWrite): Promise<UndoPlan>;
+  settle(kept: KeptWrite): Promise<Verdict>;
 }
 
 /** Opens the notebook of the connection in `context`; does no I/O yet. */
@@ -108,6 +157,14 @@ export type OpenNotebook = Parameters<PlaceAction<Notebook>>[0];
 
 /** Defines an action on the notebook of the connection it is called with. */
 export const defineNotesAction = createActionDefiner<Notebook>();
+
+/** How writes are taken back and looked for: each notebook reads what it has kept itself. */
+export const keepsPages = createKeeps({
+  intent: z.unknown(),
+  after: z.unknown(),
+  undo: (kept, notebook: Notebook) => notebook.planUndo(kept),
+  settle: (kept, notebook: Notebook) => notebook.settle(kept),
+});
 
 /** Throws ServiceError 400 for a page whose title is not the one that was shown. */
 export function checkTitle(page: PageSummary, { title }: PageTarget): void {

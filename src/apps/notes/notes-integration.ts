@@ -1,7 +1,7 @@
-import { makeOnce } from "../../../base/concurrency.ts";
-import { refuseSetting } from "../../service-error.ts";
-import { localFolder } from "../connection-folder.ts";
-import type { Integration } from "../integration.ts";
+import { refuseSetting } from "../../service/service-error.ts";
+import { makeOnce } from "../../shared/base/concurrency.ts";
+import { localFolder } from "../port/connection-folder.ts";
+import type { Integration } from "../port/integration.ts";
 import type { OpenNotebook } from "./notebook.ts";
 import type { NotionOptions } from "./notion/notion-accounts.ts";
 import { isOnNotion, NOTION_FIELDS } from "./notion/notion-settings.ts";

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { refuseValue } from "../../service-error.ts";
-import { sayNotShown } from "../not-shown.ts";
-import { anyEmptied, deletesWhen, given, judgeReplacing } from "../raised-levels.ts";
-import { defineNotesAction } from "./notebook.ts";
+import { refuseValue } from "../../service/service-error.ts";
+import { sayNotShown } from "../port/not-shown.ts";
+import { anyEmptied, deletesWhen, given, judgeReplacing } from "../port/raised-levels.ts";
+import { defineNotesAction, keepsPages, type PageChange } from "./notebook.ts";
+import { previewChange, previewNew, previewRemoval } from "./preview-page.ts";
 
 /** Properties with arguments or a meaning of their own. */
 const RESERVED = ["id", "title", "tags", "created", "updated"];
@@ -52,7 +53,7 @@ export const createPage = defineNotesAction({
   id: "create_page",
   title: "Create a page",
   description:
-    "Creates a Markdown page with front matter. Missing folders are created. Two pages may have the same title: in a folder the second file gets a number. In Notion a folder is a page or a database, and tags and properties that it has no columns for stand in a block at the top of the page.",
+    "Writes a new note: creates a Markdown page with front matter. Missing folders are created. Two pages may have the same title: in a folder the second file gets a number. In Notion a folder is a page or a database, and tags and properties that it has no columns for stand in a block at the top of the page.",
   level: "write",
   scopes: ["notes.write"],
   arguments: z.strictObject({
@@ -73,6 +74,12 @@ export const createPage = defineNotesAction({
   }),
   examples: [{ title: "Call the plumber", body: "- [ ] ask for a date", parent: "Tasks", tags: ["home"] }],
   askBefore: ["Which page is created, and in which folder?"],
+  keeps: keepsPages,
+  async preview({ if_exists: ifExists, ...draft }, notebook, { connection }) {
+    checkProperties(draft.properties);
+    const plan = await notebook.planCreate?.({ ...draft, ifExists });
+    return plan && previewNew(plan, connection.label);
+  },
   async run({ if_exists: ifExists, ...draft }, notebook) {
     checkProperties(draft.properties);
     return notebook.create({ ...draft, ifExists });
@@ -84,7 +91,7 @@ export const updatePage = defineNotesAction({
   id: "update_page",
   title: "Change a page",
   description:
-    "Replaces or extends a page's text, or changes its title, tags and properties. What is not named stays, byte for byte; what cannot be changed alone is refused. The file keeps its name. In Notion, text is replaced only where Markdown holds all of it; pages inside the page stay.",
+    "Edits a note: replaces or appends to a page's text, or changes its title, tags and properties. What is not named stays, byte for byte; what cannot be changed alone is refused. The file keeps its name. In Notion, text is replaced only where Markdown holds all of it; pages inside the page stay.",
   level: "write",
   raises: [
     deletesWhen("replaces the whole text of the page", given("body")),
@@ -106,21 +113,30 @@ export const updatePage = defineNotesAction({
     { page_id: "Projects/Budget.md", title: "Budget", properties: { status: "done", due: null } },
   ],
   askBefore: ["Which page is changed, and is its text replaced or extended?"],
+  keeps: keepsPages,
   async judge({ page_id, new_title: title, tags: wanted, properties: set }, notebook) {
     if (title === undefined && wanted === undefined && set === undefined) return undefined;
     const { summary, properties } = await notebook.read(page_id, { from: 0, to: 1 });
     return judgeReplacing({ ...properties, title: summary.title, tags: summary.tags }, { ...set, title, tags: wanted });
   },
-  async run({ page_id, title: shown, new_title, ...others }, notebook) {
-    const change = { ...others, title: new_title };
-    if (change.body !== undefined && change.append !== undefined)
-      throw refuseValue("append", "cannot be combined with body.", "Send one of them.");
-    if (Object.values(change).every((one) => one === undefined))
-      throw refuseValue("body", "or another change is needed.", "Send body, append, new_title, tags or properties.");
-    checkProperties(change.properties ?? {});
-    return notebook.change({ pageId: page_id, title: shown }, change);
+  async preview({ page_id: pageId, title, ...args }, notebook, { connection }) {
+    const plan = await notebook.planChange?.({ pageId, title }, readChange(args));
+    return plan && previewChange(plan, connection.label);
+  },
+  async run({ page_id: pageId, title, ...args }, notebook) {
+    return notebook.change({ pageId, title }, readChange(args));
   },
 });
+
+function readChange({ new_title, ...others }: Omit<PageChange, "title"> & { readonly new_title?: string | undefined }) {
+  const change = { ...others, title: new_title };
+  if (change.body !== undefined && change.append !== undefined)
+    throw refuseValue("append", "cannot be combined with body.", "Send one of them.");
+  if (Object.values(change).every((one) => one === undefined))
+    throw refuseValue("body", "or another change is needed.", "Send body, append, new_title, tags or properties.");
+  checkProperties(change.properties ?? {});
+  return change;
+}
 
 /** `notes_delete_page`. */
 export const deletePage = defineNotesAction({
@@ -133,6 +149,11 @@ export const deletePage = defineNotesAction({
   arguments: z.strictObject(target),
   examples: [{ page_id: "Projects/Budget.md", title: "Budget" }],
   askBefore: ["Which page is deleted?"],
+  keeps: keepsPages,
+  async preview({ page_id: pageId, title }, notebook, { connection }) {
+    const plan = await notebook.planRemove?.({ pageId, title });
+    return plan && previewRemoval(plan, connection.label);
+  },
   async run({ page_id, title }, notebook) {
     const { page, trashedTo } = await notebook.remove({ pageId: page_id, title });
     return { ...page, deleted: true, trashed_to: trashedTo };
@@ -173,7 +194,7 @@ export const listPages = defineNotesAction({
   id: "list_pages",
   title: "List pages",
   description:
-    "Lists pages, most recently changed first. In Notion the tags of a page are shown here only when it is an entry of a database; notes_read_page shows them all.",
+    "Lists the pages of all notes, most recently changed first. In Notion the tags of a page are shown here only when it is an entry of a database; notes_read_page shows them all.",
   level: "read",
   scopes: ["notes.read"],
   arguments: z.strictObject({
@@ -195,7 +216,7 @@ export const readPage = defineNotesAction({
   id: "read_page",
   title: "Read a page",
   description:
-    "Returns a page's Markdown text and all properties of its front matter, or of its database in Notion. In Notion, tags such as <video> or <unknown> stand for blocks that Markdown cannot hold.",
+    "Opens a page: returns its Markdown text and all properties of its front matter, or of its database in Notion. In Notion, tags such as <video> or <unknown> stand for blocks that Markdown cannot hold.",
   level: "read",
   scopes: ["notes.read"],
   arguments: z.strictObject({

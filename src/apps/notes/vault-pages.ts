@@ -1,14 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import { readdir } from "node:fs/promises";
-import { readWholeFile } from "../../files/folder.ts";
-import { localFolder } from "../connection-folder.ts";
-import type { ActionContext, ConnectionView } from "../integration.ts";
-import type { NotShown } from "../not-shown.ts";
+import { readWholeFile } from "../../service/files/folder.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { localFolder } from "../port/connection-folder.ts";
+import type { ActionContext, ConnectionView } from "../port/integration.ts";
+import type { NotShown } from "../port/not-shown.ts";
+import { refuseChanged } from "../port/preview.ts";
 import { type FrontMatter, readFrontMatter } from "./front-matter.ts";
-import type { PageSummary } from "./notebook.ts";
+import type { PageSummary, PageView } from "./notebook.ts";
 import { type PageText, splitPage } from "./page-text.ts";
 
-const MAX_PAGE_BYTES = 2 * 1024 * 1024;
+/** Largest page that is read. */
+export const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 const MAX_PAGES = 10_000;
 
 /** One page of the vault. */
@@ -19,6 +22,8 @@ export interface Page extends FrontMatter {
   readonly text: PageText;
   readonly modified: Date;
   readonly mode: number;
+  /** Of its bytes. */
+  sha256(): string;
 }
 
 function toTags(value: unknown): string[] {
@@ -39,6 +44,24 @@ export function summarisePage(page: Page): PageSummary {
     tags: toTags(tags),
     modified: page.modified.toISOString(),
   };
+}
+
+/** All that a write of the page depends on, for the state of a preview. */
+export function seePage({ path, sha256 }: Page): unknown {
+  return [path, sha256()];
+}
+
+/** Throws ServiceError 412 once the file of a page is another than it was. */
+export async function checkSame(connection: ConnectionView, page: Page): Promise<void> {
+  const { parents, fileName } = page;
+  const now = await readPageAt(connection, { parents, fileName, field: "page_id" }).catch(() => undefined);
+  if (now?.sha256() !== page.sha256()) throw refuseChanged();
+}
+
+/** A page as a preview shows it. */
+export function viewPage(page: Page): PageView {
+  const { title, tags, path, modified } = summarisePage(page);
+  return { title, tags, path, modified, properties: page.properties, body: page.text.body };
 }
 
 /** Whether an address of a page is its path. */
@@ -70,7 +93,16 @@ export async function readPageAt(
     const path = [...parents, fileName].join("/");
     const garbled = isUtf8(bytes) ? {} : { problem: "The file is not UTF-8 text." };
     const front = { ...readFrontMatter(text.yaml), ...garbled };
-    return { ...front, parents, fileName, path, text, modified: stats.mtime, mode: stats.mode & 0o777 };
+    return {
+      ...front,
+      parents,
+      fileName,
+      path,
+      text,
+      modified: stats.mtime,
+      mode: stats.mode & 0o777,
+      sha256: () => sha256Hex(bytes),
+    };
   });
 }
 

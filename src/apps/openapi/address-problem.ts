@@ -1,4 +1,4 @@
-import { isPublicHost } from "../../fetch/address-rules.ts";
+import { isPublicHost } from "../../service/fetch/address-rules.ts";
 
 /** Why an address may not be used, and the owner's next step. */
 export interface AddressProblem {

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { isRecord } from "../../../base/json.ts";
-import { MAX_FILE_BYTES } from "../../../wire/constants.ts";
-import { readBody } from "../../fetch/read-body.ts";
-import type { ActionContext, HeldFile } from "../../integrations/integration.ts";
-import { ServiceError } from "../../service-error.ts";
+import { readBody } from "../../service/fetch/read-body.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
+import type { ActionContext, HeldFile } from "../port/integration.ts";
 import type { MemberEncoding, OperationCall } from "./openapi-definition.ts";
 import { encoderOf, encodeStrictly, toText, writePairs } from "./write-value.ts";
 

@@ -1,4 +1,4 @@
-import type { ActionContext } from "../../integrations/integration.ts";
+import type { ActionContext } from "../port/integration.ts";
 import { buildBody, lackOf, refuse } from "./build-body.ts";
 import type { OpenApiDefinition, OperationCall, OperationParameter } from "./openapi-definition.ts";
 import { fillAddress } from "./server-address.ts";

@@ -1,7 +1,7 @@
-import { isRecord } from "../../../base/json.ts";
-import { FILE_UPLOADABLE_KEYWORD } from "../../../wire/file.ts";
-import type { DescribedArgument } from "../../secrets/credential-name.ts";
-import { dropMembers } from "../source-content.ts";
+import type { DescribedArgument } from "../../shared/base/credential-name.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { FILE_UPLOADABLE_KEYWORD } from "../../shared/wire/file.ts";
+import { dropMembers } from "../port/source-content.ts";
 import { isJsonType } from "./build-body.ts";
 import { describeFileObject, isBinary, propertiesOf, type SchemaConverter } from "./convert-schema.ts";
 import type { CredentialUse } from "./credential-plan.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../shared/base/json.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
-import { isRecord } from "../../../base/json.ts";
-import { SvcError } from "../../../errors.ts";
-import { type SourceContent, type StoredAction, toDistinctId, toLine } from "../source-content.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { SvcError } from "../../shared/errors.ts";
+import { type SourceContent, type StoredAction, toDistinctId, toLine } from "../port/source-content.ts";
 import type { ApiBase } from "./address-problem.ts";
 import { convertOperation, type DocumentOperation, listArguments } from "./convert-operation.ts";
 import type { FindReference } from "./convert-schema.ts";

@@ -1,6 +1,6 @@
-import { isRecord } from "../../../base/json.ts";
-import { type DescribedArgument, toWords } from "../../secrets/credential-name.ts";
-import { dropMembers, type StoredAction, toActionId, toFreeName } from "../source-content.ts";
+import { type DescribedArgument, toWords } from "../../shared/base/credential-name.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { dropMembers, type StoredAction, toActionId, toFreeName } from "../port/source-content.ts";
 import { isJsonType } from "./build-body.ts";
 import { type ChosenMedia, listBodyMembers, listMedia, readBody } from "./convert-body.ts";
 import { type FindReference, isBinary, SchemaConverter } from "./convert-schema.ts";

@@ -1,8 +1,8 @@
-import { isRecord } from "../../../base/json.ts";
-import { FILE_UPLOADABLE_KEYWORD } from "../../../wire/file.ts";
-import type { JsonSchema } from "../../../wire/tool.ts";
-import { judgeArgument } from "../../secrets/credential-name.ts";
-import { dropMembers, forgetMember, toFreeName } from "../source-content.ts";
+import { judgeArgument } from "../../shared/base/credential-name.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { FILE_UPLOADABLE_KEYWORD } from "../../shared/wire/file.ts";
+import type { JsonSchema } from "../../shared/wire/tool.ts";
+import { dropMembers, forgetMember, toFreeName } from "../port/source-content.ts";
 import { tidySchema } from "./tidy-schema.ts";
 
 type Json = Record<string, unknown>;

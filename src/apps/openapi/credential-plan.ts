@@ -1,5 +1,5 @@
-import { type DescribedArgument, judgeArgument, toWords } from "../../secrets/credential-name.ts";
-import { type SourceContent, toFreeName } from "../source-content.ts";
+import { type DescribedArgument, judgeArgument, toWords } from "../../shared/base/credential-name.ts";
+import { type SourceContent, toFreeName } from "../port/source-content.ts";
 import type { SecurityScheme } from "./openapi-definition.ts";
 
 /** Treatment of an argument that holds a credential. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ServiceError } from "../../service-error.ts";
+import { ServiceError } from "../../service/service-error.ts";
 import { type Writing, writingSchema } from "./write-value.ts";
 
 const schemeSchema = z.object({
@@ -73,6 +73,7 @@ const definitionSchema = z.object({
 
 /** How an HTTP API is reached. */
 export type OpenApiDefinition = z.output<typeof definitionSchema>;
+/** The setting of a connection that holds a credential, and its place in a request. */
 export type SecurityScheme = z.output<typeof schemeSchema>;
 
 /** Apps were once stored with other words for the same. */
@@ -139,6 +140,7 @@ export const operationCallSchema = z.object({
   security: z.array(z.array(z.string())),
 });
 export type OperationCall = z.output<typeof operationCallSchema>;
+/** A parameter of an operation: the argument or setting of its value, and its place and style in the request. */
 export type OperationParameter = z.output<typeof parameterSchema>;
 
 /** @throws ServiceError 422 `integration_misconfigured`. */

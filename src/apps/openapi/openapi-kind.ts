@@ -1,20 +1,22 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { makeOnce } from "../../../base/concurrency.ts";
-import { isRecord, parseJson } from "../../../base/json.ts";
-import { decodeBody, decodeByType, readBody } from "../../fetch/read-body.ts";
-import { readResponseName } from "../../files/file-name.ts";
-import { readChallenge, refuseScopes } from "../../integrations/bearer-challenge.ts";
-import type { ActionContext } from "../../integrations/integration.ts";
-import { createProviderError, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
-import { readProviderWords } from "../../integrations/provider-words.ts";
-import { judgeArgument } from "../../secrets/credential-name.ts";
-import { hideSecrets } from "../../secrets/secret-settings.ts";
-import { ServiceError } from "../../service-error.ts";
-import { createAddedIntegration, toDoneAlready } from "../create-added-integration.ts";
-import type { IntegrationSource, SourceKind, SourcePorts } from "../source.ts";
-import type { StoredAction } from "../source-content.ts";
+import { decodeBody, decodeByType, readBody } from "../../service/fetch/read-body.ts";
+import { readResponseName } from "../../service/files/file-name.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { makeOnce } from "../../shared/base/concurrency.ts";
+import { judgeArgument } from "../../shared/base/credential-name.ts";
+import { isRecord, parseJson } from "../../shared/base/json.ts";
+import { readChallenge, refuseScopes } from "../port/bearer-challenge.ts";
+import { createAddedIntegration, toDoneAlready } from "../port/create-added-integration.ts";
+import { hideSecrets } from "../port/hide-secrets.ts";
+import type { ActionContext } from "../port/integration.ts";
+import { checkState, refuseChanged } from "../port/preview.ts";
+import { createProviderError, readNetworkFailure, readRetryAfter } from "../port/provider-failure.ts";
+import { readProviderWords } from "../port/provider-words.ts";
+import type { IntegrationSource, SourceKind, SourcePorts } from "../port/source.ts";
+import type { StoredAction } from "../port/source-content.ts";
 import { type ApiRequest, buildRequest } from "./build-request.ts";
+import { createLook } from "./look-before.ts";
 import { operationCallSchema, readOpenApiDefinition } from "./openapi-definition.ts";
 import { planSignIn } from "./plan-sign-in.ts";
 import { fillAddress } from "./server-address.ts";
@@ -50,22 +52,33 @@ export const openApiKind: SourceKind = {
     const definition = readOpenApiDefinition(stored.definition);
     const source = leaveOutUnsafe(stored, ports);
     const getAgent = makeOnce(async () => {
-      const { createAppAgent } = await import("../../fetch/guarded-connector.ts");
+      const { createAppAgent } = await import("../../service/fetch/guarded-connector.ts");
       return createAppAgent({ isPrivate: definition.isPrivate, silenceMs: ANSWER_MS });
     });
     const { name: app } = source;
 
+    const looks = createLook({
+      definition,
+      content: source.content,
+      fetch: async (request, action, context) =>
+        fetchContent(request, { dispatcher: (await getAgent()).dispatcher, app, action, context }),
+    });
+
     async function run(action: StoredAction, args: Readonly<Record<string, unknown>>, context: ActionContext) {
       const request = buildRequest(definition, operationCallSchema.parse(action.call), args, context);
       const { dispatcher } = await getAgent();
-      return sendRequest(request, { dispatcher, app, action, context });
+      const sent = { dispatcher, app, action, context };
+      if (context.expectedState === undefined) return sendRequest(request, sent);
+      const before = await looks.look(action, args, context);
+      checkState(context, before?.seen);
+      return sendShown(request, sent, before?.etag);
     }
 
     const check = (settings: Readonly<Record<string, unknown>>) => {
       fillAddress(definition, settings);
       planSignIn(definition, settings);
     };
-    const integration = createAddedIntegration(source, run, check);
+    const integration = createAddedIntegration(source, run, { check, findPreview: looks.findPreview });
     const hasSignIn = definition.ways.some(({ signIn }) => signIn !== undefined);
     const findSignIn = (settings: Readonly<Record<string, unknown>>) => planSignIn(definition, settings);
     return {
@@ -89,6 +102,21 @@ interface Sent {
 
 /** Sends a request and reads the answer. Throws ServiceError for every failure. */
 export async function sendRequest(api: ApiRequest, sent: Sent): Promise<unknown> {
+  const { value, headers } = await fetchContent(api, sent);
+  return addHeaders(value, headers, api);
+}
+
+/** Sends a write for the version that was shown, where the app tells versions. */
+async function sendShown(api: ApiRequest, sent: Sent, etag: string | undefined): Promise<unknown> {
+  if (etag === undefined || "if-match" in api.headers) return sendRequest(api, sent);
+  const headers = { ...api.headers, "if-match": etag };
+  return sendRequest({ ...api, headers }, sent).catch((error: unknown) => {
+    const isOther = error instanceof ServiceError && error.message.startsWith(`${sent.app} answered 412`);
+    throw isOther ? refuseChanged() : error;
+  });
+}
+
+async function fetchContent(api: ApiRequest, sent: Sent) {
   const answer = await ask(api, sent);
   const { status, headers, body } = answer;
   // A write that is answered so is done: the address is that of its result.
@@ -96,10 +124,10 @@ export async function sendRequest(api: ApiRequest, sent: Sent): Promise<unknown>
   if (status >= 300 && !isDone) throw await readFailure(answer, sent);
   if (isDone || api.method === "HEAD" || status === 204 || headers["content-length"] === "0") {
     await body.dump();
-    return addHeaders({ status }, headers, api);
+    return { value: { status }, headers };
   }
   try {
-    return addHeaders(await readContent(api, answer, sent), headers, api);
+    return { value: await readContent(api, answer, sent), headers };
   } catch (error) {
     if (sent.context.signal.aborted) throw error;
     if (error instanceof ServiceError) throw toDoneAlready(error, sent);

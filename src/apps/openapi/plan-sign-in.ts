@@ -1,5 +1,5 @@
-import type { SignInPlan } from "../../integrations/integration.ts";
-import { refuseSetting } from "../../service-error.ts";
+import { refuseSetting } from "../../service/service-error.ts";
+import type { SignInPlan } from "../port/integration.ts";
 import { type OpenApiDefinition, readOpenApiDefinition, type SignInWay } from "./openapi-definition.ts";
 import { fillAddress } from "./server-address.ts";
 

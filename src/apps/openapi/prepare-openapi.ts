@@ -1,6 +1,6 @@
-import { SvcError } from "../../../errors.ts";
-import { createContent } from "../source-content.ts";
-import type { NewSource } from "../source-store.ts";
+import { SvcError } from "../../shared/errors.ts";
+import type { NewSource } from "../port/source.ts";
+import { createContent } from "../port/source-content.ts";
 import { type ApiBase, findAddressProblem, readEndpoint } from "./address-problem.ts";
 import { convertDocument, type OwnFacts } from "./convert-document.ts";
 import type { OpenApiDefinition, ProviderAddresses } from "./openapi-definition.ts";

@@ -1,4 +1,4 @@
-import { readBody } from "../../fetch/read-body.ts";
+import { readBody } from "../../service/fetch/read-body.ts";
 
 const ANSWER_MS = 60_000;
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isRecord, parseJson } from "../../../base/json.ts";
-import { SvcError } from "../../../errors.ts";
+import { isRecord, parseJson } from "../../shared/base/json.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { convertDiscovery, isDiscovery } from "./convert-discovery.ts";
 import { readAddress } from "./read-address.ts";
 

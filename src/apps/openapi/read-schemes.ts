@@ -1,5 +1,5 @@
-import { isRecord } from "../../../base/json.ts";
-import { toFreeName } from "../source-content.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { toFreeName } from "../port/source-content.ts";
 import { type ApiBase, readEndpoint } from "./address-problem.ts";
 import type { FindReference } from "./convert-schema.ts";
 import type { OpenApiDefinition, ProviderAddresses, SecurityScheme, SignInWay } from "./openapi-definition.ts";

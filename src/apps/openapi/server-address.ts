@@ -1,7 +1,7 @@
-import { isRecord } from "../../../base/json.ts";
-import { judgeArgument, toWords } from "../../secrets/credential-name.ts";
-import { refuseSetting } from "../../service-error.ts";
-import { type SourceContent, toFreeName } from "../source-content.ts";
+import { refuseSetting } from "../../service/service-error.ts";
+import { judgeArgument, toWords } from "../../shared/base/credential-name.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { type SourceContent, toFreeName } from "../port/source-content.ts";
 import { nameKind, quoteDocument } from "./credential-plan.ts";
 import type { OpenApiDefinition } from "./openapi-definition.ts";
 

@@ -1,4 +1,4 @@
-import { type SourceContent, type StoredAction, toFreeName } from "../source-content.ts";
+import { type SourceContent, type StoredAction, toFreeName } from "../port/source-content.ts";
 import { type OpenApiDefinition, operationCallSchema, type SecurityScheme } from "./openapi-definition.ts";
 import { describeScopes } from "./sign-in-scopes.ts";
 import { type FormParts, listWays, nameScheme, type OfferedWay, PLACES, quote, TITLE_MAX } from "./sign-in-ways.ts";

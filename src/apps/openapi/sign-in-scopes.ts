@@ -1,4 +1,4 @@
-import type { SourceContent } from "../source-content.ts";
+import type { SourceContent } from "../port/source-content.ts";
 
 /** As much of an operation as tells which scopes it needs. */
 interface ScopedOperation {

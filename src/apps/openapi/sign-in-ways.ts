@@ -1,4 +1,4 @@
-import type { SourceContent, StoredAction } from "../source-content.ts";
+import type { SourceContent, StoredAction } from "../port/source-content.ts";
 import type { OpenApiDefinition, SignInWay } from "./openapi-definition.ts";
 import type { SignIn, SignInFlow } from "./read-schemes.ts";
 

@@ -1,5 +1,5 @@
-import { isRecord } from "../../../base/json.ts";
-import type { JsonSchema } from "../../../wire/tool.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import type { JsonSchema } from "../../shared/wire/tool.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../shared/base/json.ts";
 
 /** Rows of the style table of OpenAPI 3.2, Swagger 2.0's `tsv`, and the two ways to write a value as a whole. */
 const STYLES = [

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isRecord } from "../../base/json.ts";
-import { fitsWildcards } from "../../base/wildcards.ts";
-import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../wire/catalog.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { fitsWildcards } from "../../shared/base/wildcards.ts";
+import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../shared/wire/catalog.ts";
 import type { SourceContent, StoredAction } from "./source-content.ts";
 
 const MAX_PATTERN = 64;

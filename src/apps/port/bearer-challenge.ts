@@ -1,4 +1,4 @@
-import { ServiceError } from "../service-error.ts";
+import { ServiceError } from "../../service/service-error.ts";
 
 /** Parameters of a `WWW-Authenticate: Bearer` header (RFC 6750, RFC 9728). */
 export interface BearerChallenge {

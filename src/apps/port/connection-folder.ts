@@ -1,14 +1,21 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { z } from "zod";
-import { UNFLUSHED } from "../../base/disk.ts";
-import { errorCode, hasCode } from "../../base/error-code.ts";
-import { type Folder, withFolder } from "../files/folder.ts";
-import { typeByName } from "../files/sniff-mimetype.ts";
-import { DISK_FAULTS } from "../files/staged-file.ts";
-import { type Keep, keepInTrash, moveToTrash, writeFileDurably } from "../files/write-file.ts";
-import { refuseMissing, refuseSetting, refuseUnavailable, refuseValue, ServiceError } from "../service-error.ts";
+import { type Folder, withFolder } from "../../service/files/folder.ts";
+import { typeByName } from "../../service/files/sniff-mimetype.ts";
+import { DISK_FAULTS } from "../../service/files/staged-file.ts";
+import { type Keep, keepInTrash, moveToTrash, writeFileDurably } from "../../service/files/write-file.ts";
+import {
+  refuseMissing,
+  refuseSetting,
+  refuseUnavailable,
+  refuseValue,
+  ServiceError,
+} from "../../service/service-error.ts";
+import { UNFLUSHED } from "../../shared/base/disk.ts";
+import { errorCode, hasCode } from "../../shared/base/error-code.ts";
 import type { ConnectionView } from "./integration.ts";
+import { refuseChanged } from "./preview.ts";
 
 type Settings = ConnectionView["settings"];
 
@@ -22,16 +29,30 @@ interface FolderPlace {
   readonly name?: string;
 }
 
+/** An entry that goes to the trash. */
+interface TrashedPlace extends FolderPlace {
+  readonly name: string;
+  /** The folder of the trash that it goes to, chosen before by `chooseTrashFolder`. Default: a new one. */
+  readonly trashFolder?: readonly string[] | undefined;
+}
+
 /** Access to the one folder that a connection shows. File system errors come out as ServiceErrors that name the argument. */
 export interface ConnectionFolder {
   /** The folder of these settings, or ServiceError 422 `integration_misconfigured`. */
   read(settings: Settings): string;
   /** Runs `use` in a folder below it. */
   open<T>(connection: ConnectionView, place: FolderPlace, use: (folder: Folder) => Promise<T>): Promise<T>;
-  /** Moves the entry `name` to the trash of the folder; its path there. `now` in milliseconds since the epoch. */
-  trash(connection: ConnectionView, entry: FolderPlace & { readonly name: string }, now: number): Promise<string>;
+  /**
+   * Moves the entry `name` to the trash of the folder; its path there. `check` is called as the last thing before, and when it
+   * throws, the entry stays. `now` in milliseconds since the epoch.
+   */
+  trash(
+    connection: ConnectionView,
+    entry: TrashedPlace & { readonly check?: () => Promise<void> },
+    now: number,
+  ): Promise<string>;
   /** Keeps the file `name` there, too, as it is before it is replaced. */
-  keep(connection: ConnectionView, entry: FolderPlace & { readonly name: string }, now: number): ReturnType<Keep>;
+  keep(connection: ConnectionView, entry: TrashedPlace, now: number): ReturnType<Keep>;
   /** Opens the folder once: throws ServiceError 422 when the setting is unusable, 503 while the folder is not there. */
   check(settings: Settings): Promise<void>;
 }
@@ -50,12 +71,12 @@ export function createConnectionFolder(setting: string): ConnectionFolder {
       const place = { root: read(settings), setting, parts, create };
       return explained(() => withFolder(place, use), field, name === undefined ? parts : [...parts, name]);
     },
-    trash: ({ settings }, { parts: parents, field, name }, now) => {
-      const place = { root: read(settings), setting, parents, name };
+    trash: ({ settings }, { parts: parents, field, name, check, trashFolder }, now) => {
+      const place = { root: read(settings), setting, parents, name, check, trashFolder };
       return explained(() => moveToTrash(place, now), field, [...parents, name]);
     },
-    keep: ({ settings }, { parts: parents, field, name }, now) => {
-      const place = { root: read(settings), setting, parents, name };
+    keep: ({ settings }, { parts: parents, field, name, trashFolder }, now) => {
+      const place = { root: read(settings), setting, parents, name, trashFolder };
       return explained(() => keepInTrash(place, now), field, [...parents, name]);
     },
     check: async (settings) => {
@@ -76,17 +97,21 @@ async function explained<T>(work: () => Promise<T>, field: string, path: readonl
   }
 }
 
-/** Writes a file into an open folder; a name that is taken is ServiceError 400 at `taken.field`. */
+/**
+ * Writes a file into an open folder; a name that is taken is ServiceError 400 at `taken.field`, and 412 where it was shown as
+ * free.
+ */
 export async function saveFile(
   folder: Folder,
   parts: readonly string[],
   file: Parameters<typeof writeFileDurably>[1],
-  taken: { readonly field: string; readonly hint: string },
+  taken: { readonly field: string; readonly hint: string; readonly wasFree?: boolean },
 ): ReturnType<typeof writeFileDurably> {
   try {
     return await writeFileDurably(folder, file);
   } catch (error) {
     const path = [...parts, file.name].join("/");
+    if (hasCode(error, "EEXIST") && taken.wasFree) throw refuseChanged();
     if (hasCode(error, "EEXIST")) throw refuseValue(taken.field, `is taken: "${path}" exists.`, taken.hint);
     const isName = hasCode(error, "EINVAL") || hasCode(error, "ENAMETOOLONG");
     throw (isName && refuseEntry(errorCode(error) ?? "", taken.field, path)) || error;

@@ -1,9 +1,8 @@
-import { appStopped } from "../catalog/not-found.ts";
-import type { ActionContext, Integration } from "../integrations/integration.ts";
-import { createProviderError } from "../integrations/provider-failure.ts";
-import { ServiceError } from "../service-error.ts";
+import { ServiceError } from "../../service/service-error.ts";
 import { judgeLevel } from "./action-levels.ts";
+import type { Action, ActionContext, Integration } from "./integration.ts";
 import { toPlainDescription } from "./plain-description.ts";
+import { createProviderError } from "./provider-failure.ts";
 import type { IntegrationSource, StoppedSource } from "./source.ts";
 import { findMissingSetting, type StoredAction } from "./source-content.ts";
 
@@ -17,12 +16,19 @@ type RunStored = (
 /**
  * The integration of an added app.
  *
- * @param check throws for a problem of settings that are all there; see `Integration.checkSettings`
+ * @param more.check throws for a problem of settings that are all there; see `Integration.checkSettings`
+ * @param more.findPreview the preview of an action; undefined where it has none
  */
 export function createAddedIntegration(
   { slug, name, levels, content }: Pick<IntegrationSource, "slug" | "name" | "levels" | "content">,
   run: RunStored,
-  check?: (settings: Readonly<Record<string, unknown>>) => void,
+  {
+    check,
+    findPreview,
+  }: {
+    readonly check?: (settings: Readonly<Record<string, unknown>>) => void;
+    readonly findPreview?: (action: StoredAction) => Action["preview"];
+  } = {},
 ): Integration {
   const { description, category, scopes, settingsHelp } = content;
   return {
@@ -31,11 +37,15 @@ export function createAddedIntegration(
     description: toPlainDescription(description),
     category,
     scopes,
-    actions: content.actions.map((action) => ({
-      ...action,
-      isLevelAssumed: !levels.trusted && judgeLevel(action, levels).from === "default",
-      run: (args, context) => run(action, args, context),
-    })),
+    actions: content.actions.map((action) => {
+      const preview = findPreview?.(action);
+      return {
+        ...action,
+        isLevelAssumed: !levels.trusted && judgeLevel(action, levels).from === "default",
+        run: (args, context) => run(action, args, context),
+        ...(preview && { preview }),
+      };
+    }),
     settingsForm: content.settingsForm,
     ...(settingsHelp !== undefined && { settingsHelp }),
     async checkSettings(settings) {
@@ -64,6 +74,14 @@ export function createStoppedIntegration({ slug, name, stopped }: StoppedSource)
       throw appStopped({ name, stopped });
     },
   };
+}
+
+/** The refusal of any call to an unusable app. */
+export function appStopped({ name, stopped }: Pick<Integration, "name" | "stopped">): ServiceError {
+  return new ServiceError(422, "integration_misconfigured", `${name} stopped working. ${stopped}`, {
+    type: "configuration",
+    hint: "Only the owner of the service can change this, on its machine.",
+  });
 }
 
 /**

@@ -1,8 +1,6 @@
-import { z } from "zod";
-import { parseExactly } from "../../base/exact-number.ts";
-import { parseJson } from "../../base/json.ts";
-import { ServiceError } from "../service-error.ts";
-import type { SecretBox } from "./secret-box.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { parseJson } from "../../shared/base/json.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -168,49 +166,4 @@ function findEnd(json: string, from: number): number {
     if (escapes % 2 === 0) return quote + 1;
   }
   return json.length;
-}
-
-const sealedSchema = z.strictObject({ sealed: z.string() });
-
-/** Encrypts and decrypts the secret fields of connection settings; everything else is stored as it is. */
-export type SettingsSeal = ReturnType<typeof createSettingsSeal>;
-
-/** Creates the seal; each integration's `settingsForm` names its secret fields. */
-export function createSettingsSeal(
-  box: SecretBox,
-  catalog: { readonly integrations: readonly (SecretFields & { readonly slug: string })[] },
-) {
-  const listSecrets = (integration: string) =>
-    catalog.integrations
-      .find(({ slug }) => slug === integration)
-      ?.settingsForm?.filter((field) => field.kind === "secret")
-      .map((field) => field.name) ?? [];
-
-  return {
-    seal({ id, integration }: { id: string; integration: string }, settings: Settings): Settings {
-      const sealed = { ...settings };
-      for (const name of listSecrets(integration)) {
-        if (typeof sealed[name] === "string") sealed[name] = { sealed: box.seal(sealed[name], `${id}.${name}`) };
-      }
-      return sealed;
-    },
-
-    /** `unreadable`: names of secrets that this key does not open; they are missing in `settings`. */
-    open({ id }: { readonly id: string }, stored: Settings): { settings: Settings; unreadable: readonly string[] } {
-      const settings: Record<string, unknown> = { ...stored };
-      const unreadable: string[] = [];
-      // Not only the fields that are secret today: what was sealed once must never reach an action unopened.
-      for (const [name, value] of Object.entries(stored)) {
-        const sealed = sealedSchema.safeParse(value);
-        if (!sealed.success) continue;
-        const opened = box.open(sealed.data.sealed, `${id}.${name}`);
-        settings[name] = opened;
-        if (opened === undefined) {
-          delete settings[name];
-          unreadable.push(name);
-        }
-      }
-      return { settings, unreadable };
-    },
-  };
 }

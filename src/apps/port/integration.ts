@@ -1,7 +1,9 @@
 import type { Readable } from "node:stream";
-import type { LevelCondition, RaisedLevel } from "../../wire/call-level.ts";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
-import type { JsonSchema } from "../../wire/tool.ts";
+import type { LevelCondition, RaisedLevel } from "../../shared/wire/call-level.ts";
+import type { SideEffectLevel } from "../../shared/wire/catalog.ts";
+import type { JsonSchema } from "../../shared/wire/tool.ts";
+import type { PreviewDraft } from "./preview.ts";
+import type { Caller, KeptWrite, UndoPlan, Verdict } from "./undo.ts";
 
 /** One connected account of an integration, as an action sees it. */
 export interface ConnectionView {
@@ -38,6 +40,18 @@ export interface ActionContext {
     file: { readonly name: string; readonly mimetype: string },
     bytes: AsyncIterable<Uint8Array>,
   ) => Promise<{ readonly s3key: string; readonly size: number }>;
+  /**
+   * State of the preview for which the call was approved: `run` acts on no other one; see `checkState`. Absent where nobody saw
+   * a preview.
+   */
+  readonly expectedState?: string | undefined;
+  /**
+   * Keeps {@link KeptWrite.intent}, JSON that is on the disk when the promise resolves. A write that can be settled or undone calls
+   * it as the last thing before it acts. Absent where nobody keeps it. Throws ServiceError 503 where it cannot be kept: do not act.
+   */
+  readonly keep?: (intent: unknown) => Promise<void>;
+  /** Notes {@link KeptWrite.after}, as JSON; called once the write has acted. */
+  readonly leave?: (after: unknown) => void;
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -45,6 +59,23 @@ export interface ActionContext {
 
 /** Context of `judge`: no files are there yet. */
 export type JudgeContext = Pick<ActionContext, "connection" | "signal" | "now">;
+
+/** A file of a call that is only looked at: its bytes may not be there yet. */
+export interface PreviewFile extends Pick<HeldFile, "name" | "mimetype"> {
+  /** In bytes; undefined where nobody knows it yet. */
+  readonly size?: number | undefined;
+  /** In lower-case hex; `md5` where the caller knows the bytes, `sha256` where the service has them. */
+  readonly md5?: string | undefined;
+  readonly sha256?: string | undefined;
+  /** Undefined while the bytes are not here. */
+  open?(): Readable;
+}
+
+/** Context of `preview`. */
+export interface PreviewContext extends JudgeContext {
+  /** What is known of the file of a file-uploadable argument; every key in the arguments resolves. */
+  file(s3key: string): PreviewFile;
+}
 
 /** One thing an integration can do. */
 export interface Action {
@@ -65,6 +96,23 @@ export interface Action {
    * `run`, without files. Undefined: no more. Throws ServiceError for failures it can name.
    */
   judge?(args: Readonly<Record<string, unknown>>, context: JudgeContext): Promise<RaisedLevel | undefined>;
+  /**
+   * Says by reads alone what a call would do to what is there now, for whoever decides about it; arguments as those of `run`.
+   * At most five seconds. Undefined: this account cannot tell. Throws ServiceError: a refusal that `run` would give (a status
+   * below 500 that is not worth a retry) is the answer to the call, and nobody is asked; any other failure leaves the call
+   * without a preview.
+   */
+  preview?(args: Readonly<Record<string, unknown>>, context: PreviewContext): Promise<PreviewDraft | undefined>;
+  /** Plans by reads alone how a write is taken back; throws `refuseUndo` where things are not as it left them. Default: it is final. */
+  undo?(kept: KeptWrite, context: JudgeContext): Promise<UndoPlan>;
+  /** Finds out by reads alone whether a write whose answer was lost took effect. Default: that cannot be known. */
+  settle?(kept: KeptWrite, context: JudgeContext): Promise<Verdict>;
+  /** Seconds after the yes, 0 to 60, in which a human can still stop it; by the settings of the account. Default: none. */
+  delay?(settings: Readonly<Record<string, unknown>>): number;
+  /** True for an action that lists and searches leave out. Default false. */
+  readonly isHidden?: boolean;
+  /** Id of the account that follows from the arguments, before they are checked; throws ServiceError. Default: none does. */
+  findConnection?(args: unknown, caller: Caller): Promise<string | undefined>;
   readonly requiresConfirmation: boolean;
   /** True when running it twice with equal arguments leaves the same state as once. */
   readonly idempotent: boolean;

@@ -1,4 +1,4 @@
-import { cleanText } from "../../base/text.ts";
+import { cleanText } from "../../shared/base/text.ts";
 
 /** Something that an answer leaves out, or had to guess. */
 export interface NotShown {

@@ -1,4 +1,4 @@
-import { refuseMissing, ServiceError } from "../service-error.ts";
+import { refuseMissing, ServiceError } from "../../service/service-error.ts";
 import type { Action } from "./integration.ts";
 import { toNetworkWords } from "./network-words.ts";
 import type { ProviderWords } from "./provider-words.ts";

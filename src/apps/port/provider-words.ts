@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from "../../base/json.ts";
+import { isRecord, parseJson } from "../../shared/base/json.ts";
 
 /** What an error answer says to people. */
 export interface ProviderWords {

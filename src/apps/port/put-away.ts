@@ -71,14 +71,15 @@ export function isFilePutAway(path: string): boolean {
 const DOTS = ["^\\s*\\.", "^.*[/\\\\]\\s*\\."];
 
 /**
- * JSON Schemas for folders that {@link isPutAway}, and files that {@link isFilePutAway}, in the usual spelling, so that devices
- * know them without asking; whoever can look asks the functions.
+ * JSON Schema for folders that {@link isPutAway}, in the usual spelling, so that devices know them without asking; a
+ * caller who can look asks the function.
  */
 export const putAwaySchema = toSchema([
   ...DOTS,
   ...listWords(NAMES).flatMap((names) => [`^(${names})$`, `^(${names})/`, `^.*/(${names})$`, `^.*/(${names})/`]),
   ...listWords(WORDS).map((words) => `^.*(${words})`),
 ]);
+/** JSON Schema for files that {@link isFilePutAway}, in the same spelling. */
 export const filePutAwaySchema = toSchema([
   ...DOTS,
   ...listWords([...WORDS, ...NAMES]).flatMap((names) => [`^(${names})/`, `^.*/(${names})/`]),

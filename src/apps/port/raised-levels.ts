@@ -1,4 +1,4 @@
-import type { LevelCondition, RaisedLevel } from "../../wire/call-level.ts";
+import type { LevelCondition, RaisedLevel } from "../../shared/wire/call-level.ts";
 
 /** A condition of `Action.raises`: calls whose arguments fit count as deleting, as what is there is gone afterwards. */
 export function deletesWhen(says: string, when: LevelCondition["when"]): LevelCondition {

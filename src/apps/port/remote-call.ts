@@ -1,7 +1,7 @@
 import type { request } from "undici";
-import { readText } from "../fetch/read-body.ts";
-import { hideSecrets } from "../secrets/secret-settings.ts";
-import { refuseUnavailable, ServiceError } from "../service-error.ts";
+import { readText } from "../../service/fetch/read-body.ts";
+import { refuseUnavailable, ServiceError } from "../../service/service-error.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 import type { Action, ActionContext } from "./integration.ts";
 import { createProviderError, readNetworkFailure, readRetryAfter } from "./provider-failure.ts";
 import { findProviderWords } from "./provider-words.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { sha256Hex } from "../../base/hash.ts";
-import { isRecord } from "../../base/json.ts";
-import { toPlainText } from "../../card/plain-text.ts";
-import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
-import { jsonSchemaSchema } from "../../wire/tool.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { SIDE_EFFECT_LEVELS } from "../../shared/wire/catalog.ts";
+import { jsonSchemaSchema } from "../../shared/wire/tool.ts";
 
 /**
  * One line of an app's own words, as people are shown it: what would hide, move or break what stands around it is written

@@ -1,5 +1,5 @@
-import { shortenText } from "../../../../base/text.ts";
-import { UTC } from "../../../../base/zones.ts";
+import { shortenText } from "../../../shared/base/text.ts";
+import { UTC } from "../../../shared/base/zones.ts";
 import {
   type ContentBlock,
   type ContentFile,

@@ -1,5 +1,5 @@
-import { toLocal, UTC, type Zone } from "../../../../base/zones.ts";
-import { refuseMissing, refuseValue } from "../../../service-error.ts";
+import { refuseMissing, refuseValue } from "../../../service/service-error.ts";
+import { toLocal, UTC, type Zone } from "../../../shared/base/zones.ts";
 import { setLine, setText } from "../../collections/content-edit.ts";
 import {
   type ContentBlock,

@@ -1,8 +1,8 @@
-import { shortenText } from "../../../../base/text.ts";
-import { DAY_MS, type Zone } from "../../../../base/zones.ts";
+import { shortenText } from "../../../shared/base/text.ts";
+import { DAY_MS, type Zone } from "../../../shared/base/zones.ts";
 import { type ContentBlock, listBlocks, listLines } from "../../collections/content-tree.ts";
 import { firstParam, readDuration, readLine, readRawLine, readText } from "../../collections/content-values.ts";
-import { stripHtml } from "../../html-text.ts";
+import { stripHtml } from "../../text/html-text.ts";
 import { sayDays, sayTimes, writeDay, writeTime } from "../time/words.ts";
 import type { CalendarFile } from "./calendar-file.ts";
 import { type Instance, repeats } from "./instances.ts";
@@ -26,7 +26,7 @@ export function readEventText(event: ContentBlock, name: string): string | undef
 }
 
 /** The description of an event; the text of its HTML where it has no other. */
-function readDescription(event: ContentBlock): string | undefined {
+export function readDescription(event: ContentBlock): string | undefined {
   const html = readText(event, "X-ALT-DESC");
   return readText(event, "DESCRIPTION") ?? (html === undefined ? undefined : stripHtml(html));
 }
@@ -68,7 +68,8 @@ function nameZone({ tzid }: Moment): string {
   return shortenText(tzid || "X-WR-TIMEZONE", 100);
 }
 
-function sayWhen({ start, end, startsAt, endsAt }: Instance, zone: Zone) {
+/** When it is, in words and as the arguments name it. */
+export function sayWhen({ start, end, startsAt, endsAt }: Instance, zone: Zone) {
   if (start.isDay)
     return {
       when: sayDays(start.at, end.at),
@@ -182,13 +183,18 @@ export function readOwnAnswer(event: ContentBlock, own: ReadonlySet<string>): st
 }
 
 /** True for an event that takes no time of its owner. */
-export function isFree(event: ContentBlock): boolean {
+function isFree(event: ContentBlock): boolean {
   // Outlook has a property of its own; vCalendar 1.0 a number.
   const shown = readEventText(event, "TRANSP") ?? readEventText(event, "X-MICROSOFT-CDO-BUSYSTATUS") ?? "";
   return ["TRANSPARENT", "1", "FREE"].includes(shown.toUpperCase());
 }
 
 /** True for an event that does not take place. */
-export function isCancelled(event: ContentBlock): boolean {
+function isCancelled(event: ContentBlock): boolean {
   return readEventText(event, "STATUS")?.toUpperCase() === "CANCELLED";
+}
+
+/** True for an event that takes time of the account with these addresses. */
+export function takesTime(event: ContentBlock, own: ReadonlySet<string>): boolean {
+  return !isFree(event) && !isCancelled(event) && readOwnAnswer(event, own) !== "declined";
 }

@@ -1,4 +1,4 @@
-import { UTC, type Zone } from "../../../../base/zones.ts";
+import { UTC, type Zone } from "../../../shared/base/zones.ts";
 import { changeLine, writeLine } from "../../collections/content-edit.ts";
 import {
   type ContentBlock,

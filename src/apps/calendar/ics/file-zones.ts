@@ -1,5 +1,5 @@
 import { WINDOWS_TO_IANA_MAP } from "windows-iana";
-import { findZone, UTC, type Zone } from "../../../../base/zones.ts";
+import { findZone, UTC, type Zone } from "../../../shared/base/zones.ts";
 import { type ContentBlock, listBlocks, listLines } from "../../collections/content-tree.ts";
 import { readRawLine, readText } from "../../collections/content-values.ts";
 import { createCustomZone, type Observance } from "../time/custom-zone.ts";

@@ -1,4 +1,4 @@
-import { DAY_MS, toDay, type Zone } from "../../../../base/zones.ts";
+import { DAY_MS, toDay, type Zone } from "../../../shared/base/zones.ts";
 import { type ContentBlock, listLines } from "../../collections/content-tree.ts";
 import type { Budget } from "../time/expand-rule.ts";
 import { readRules } from "../time/recurrence-rule.ts";

@@ -7,7 +7,7 @@ import {
   toLocal,
   UTC,
   type Zone,
-} from "../../../../base/zones.ts";
+} from "../../../shared/base/zones.ts";
 import { changeLine } from "../../collections/content-edit.ts";
 import { type ContentBlock, type ContentLine, listLines } from "../../collections/content-tree.ts";
 import { firstParam, readRawLine } from "../../collections/content-values.ts";

@@ -1,5 +1,5 @@
-import { DAY_MS, toInstant, toLocal, UTC, type Zone } from "../../../../base/zones.ts";
-import { refuseValue } from "../../../service-error.ts";
+import { refuseValue } from "../../../service/service-error.ts";
+import { DAY_MS, toInstant, toLocal, UTC, type Zone } from "../../../shared/base/zones.ts";
 import { changeLine, setLine } from "../../collections/content-edit.ts";
 import { type ContentBlock, listLines, replaceLines } from "../../collections/content-tree.ts";
 import { readRawLine } from "../../collections/content-values.ts";
@@ -18,6 +18,7 @@ import {
 } from "./moment.ts";
 import { readTiming } from "./starts.ts";
 
+/** Sets DTSTART, if a start is given, and DTEND; a DURATION is replaced by the end. */
 export function setTimes(event: ContentBlock, { start, end }: { start?: Moment; end: Moment }): ContentBlock {
   const [first] = listLines(event, "DTSTART");
   const started = start === undefined ? event : setLine(event, "DTSTART", writeMomentLine("DTSTART", [start], first));
@@ -32,11 +33,18 @@ export function setTimes(event: ContentBlock, { start, end }: { start?: Moment; 
   return ended;
 }
 
+/** The value of the first RRULE as it is written; undefined without one, or for a line that cannot be read. */
 export function readRuleText(event: ContentBlock): string | undefined {
   const [line] = listLines(event, "RRULE");
   return line === undefined ? undefined : readRawLine(line)?.value;
 }
 
+/**
+ * Sets RRULE to a text; undefined changes nothing, and "" removes the rule with its further dates and exceptions.
+ *
+ * @throws ServiceError 400 `invalid_field_value` for a text that is no rule, and for a `start` that is not one of its
+ * times
+ */
 export function setRule(event: ContentBlock, text: string | undefined, start: Moment, zone: Zone): ContentBlock {
   if (text === undefined) return event;
   if (text === "")
@@ -85,6 +93,9 @@ function writeUntil(
 /** Moves a moment as the start of its series was moved. */
 export type Shift = (moment: Moment) => Moment;
 
+/**
+ * The shift that moves `from` to `to`; each moment gets the kind and the zone of `to`. `zone`: for those without one.
+ */
 export function createShift(from: Moment, to: Moment, zone: Zone): Shift {
   const delta = to.at - toFormOf(to, from, zone).at;
   return (moment) => {

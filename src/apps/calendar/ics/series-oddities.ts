@@ -1,5 +1,5 @@
-import { shortenText } from "../../../../base/text.ts";
-import { DAY_MS, makeLocal, toDay, toInstant, toLocal, type Zone } from "../../../../base/zones.ts";
+import { shortenText } from "../../../shared/base/text.ts";
+import { DAY_MS, makeLocal, toDay, toInstant, toLocal, type Zone } from "../../../shared/base/zones.ts";
 import { type ContentBlock, listLines } from "../../collections/content-tree.ts";
 import { firstParam, listGuesses, readDuration, readRawLine } from "../../collections/content-values.ts";
 import type { Span } from "../time/read-time.ts";

@@ -1,4 +1,4 @@
-import { DAY_MS, type LocalTime, toDay, toLocal, UTC, type Zone } from "../../../../base/zones.ts";
+import { DAY_MS, type LocalTime, toDay, toLocal, UTC, type Zone } from "../../../shared/base/zones.ts";
 import { type ContentBlock, listLines } from "../../collections/content-tree.ts";
 import { type ContentDuration, firstParam, readDuration, readRawLine } from "../../collections/content-values.ts";
 import { type Budget, expandRule } from "../time/expand-rule.ts";
@@ -92,6 +92,7 @@ export function listRuled(
   return count === 0 ? [] : expandRule({ ...rule, count }, start.at, { from, to, end, budget });
 }
 
+/** Start of one instance of a series. */
 export interface Start {
   readonly start: Moment;
   /** Where RDATE names it as a period. */
@@ -142,8 +143,10 @@ interface Override {
   readonly original: Moment | undefined;
 }
 
+/** Events that stand in place of single instances of a series, or of one and all later ones. */
 export interface Overrides {
   readonly all: readonly Override[];
+  /** The instances that have an override, as {@link toKey} names them. */
   readonly keys: ReadonlySet<string>;
   /** Those that hold for all later instances, too, in the order of time. */
   readonly ranges: readonly Range[];
@@ -157,6 +160,7 @@ interface Range {
   readonly shift: number;
 }
 
+/** Reads the overrides of a series. One whose RECURRENCE-ID cannot be read is in `all` only. */
 export function readOverrides(file: CalendarFile, { master, overrides }: Series, zone: Zone): Overrides {
   const all: Override[] = [];
   const keys = new Set<string>();

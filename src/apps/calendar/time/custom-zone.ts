@@ -1,4 +1,4 @@
-import { DAY_MS, type LocalTime, type Zone } from "../../../../base/zones.ts";
+import { DAY_MS, type LocalTime, type Zone } from "../../../shared/base/zones.ts";
 import { expandRule } from "./expand-rule.ts";
 import { findEnd, type RecurrenceRule } from "./recurrence-rule.ts";
 

@@ -1,4 +1,4 @@
-import { DAY_MS, type LocalTime, makeLocal, type Zone } from "../../../../base/zones.ts";
+import { DAY_MS, type LocalTime, makeLocal, type Zone } from "../../../shared/base/zones.ts";
 import type { Observance } from "./custom-zone.ts";
 import { WEEKDAYS } from "./recurrence-rule.ts";
 

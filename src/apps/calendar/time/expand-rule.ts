@@ -1,4 +1,4 @@
-import { DAY_MS, type LocalTime, makeLocal, toDay } from "../../../../base/zones.ts";
+import { DAY_MS, type LocalTime, makeLocal, toDay } from "../../../shared/base/zones.ts";
 import type { RecurrenceRule } from "./recurrence-rule.ts";
 
 const UNIT_MS = { HOURLY: 3_600_000, MINUTELY: 60_000, SECONDLY: 1_000 } as const;

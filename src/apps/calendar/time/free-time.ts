@@ -1,4 +1,4 @@
-import { DAY_MS, toDay, toInstant, toLocal, type Zone } from "../../../../base/zones.ts";
+import { DAY_MS, toDay, toInstant, toLocal, type Zone } from "../../../shared/base/zones.ts";
 import type { Span } from "./read-time.ts";
 import { nameWeekday } from "./words.ts";
 

@@ -1,5 +1,5 @@
-import { DAY_MS, findZone, makeLocal, toInstant, toLocal, type Zone } from "../../../../base/zones.ts";
-import { refuseValue } from "../../../service-error.ts";
+import { refuseValue } from "../../../service/service-error.ts";
+import { DAY_MS, findZone, makeLocal, toInstant, toLocal, type Zone } from "../../../shared/base/zones.ts";
 import type { Moment } from "../ics/moment.ts";
 
 /** The zone that an argument names; `fallback` without one. Throws ServiceError 400. */

@@ -1,7 +1,8 @@
-import { DAY_MS, type LocalTime, makeLocal } from "../../../../base/zones.ts";
+import { DAY_MS, type LocalTime, makeLocal } from "../../../shared/base/zones.ts";
 import { type ContentBlock, listLines } from "../../collections/content-tree.ts";
 import { readRawLine } from "../../collections/content-values.ts";
 
+/** Days of the week in the spelling of RFC 5545, numbered as by `Date.getUTCDay`. */
 export const WEEKDAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"] as const;
 const FREQUENCIES = ["SECONDLY", "MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"] as const;
 

@@ -1,4 +1,4 @@
-import { DAY_MS, type LocalTime, toDay, toLocal, type Zone } from "../../../../base/zones.ts";
+import { DAY_MS, type LocalTime, toDay, toLocal, type Zone } from "../../../shared/base/zones.ts";
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
 const MONTHS = "January February March April May June July August September October November December".split(" ");
@@ -25,6 +25,30 @@ export function writeTime(instant: number, zone: Zone): string {
 function sayDay(local: LocalTime): string {
   const date = new Date(local);
   return `${nameWeekday(local)} ${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+}
+
+function sayShortDay(local: LocalTime): string {
+  const date = new Date(local);
+  const month = MONTHS[date.getUTCMonth()]?.slice(0, 3);
+  return `${nameWeekday(local).slice(0, 3)} ${date.getUTCDate()} ${month} ${date.getUTCFullYear()}`;
+}
+
+/** A day and a month for people, e.g. "27 November". */
+export function sayDate(month: number, day: number | undefined): string {
+  return [day, MONTHS[month - 1]].filter((part) => part !== undefined).join(" ");
+}
+
+/** A day or a time in few letters, e.g. "Fri 27 Nov 2026, 09:00"; `at` is local. */
+export function sayShort(at: LocalTime, isDay: boolean): string {
+  return isDay ? sayShortDay(at) : `${sayShortDay(at)}, ${sayClock(at)}`;
+}
+
+/** The same for a span; the end is not included. */
+export function sayShortSpan(start: LocalTime, end: LocalTime, isDay: boolean): string {
+  const begin = sayShort(start, isDay);
+  const last = isDay ? end - DAY_MS : end;
+  if (last <= start) return begin;
+  return `${begin} to ${!isDay && toDay(start) === toDay(end) ? sayClock(end) : sayShort(last, isDay)}`;
 }
 
 function sayClock(local: LocalTime): string {

@@ -1,9 +1,9 @@
 import type { Dispatcher } from "undici";
-import { readText } from "../../../fetch/read-body.ts";
-import { readListing, type S3Listing, type S3Object } from "../../../files/s3-listing.ts";
-import { createS3Requests, type S3Request, type S3Requests } from "../../../files/s3-requests.ts";
-import type { HeldFile } from "../../integration.ts";
-import { type RemoteCall, takeRange } from "../../remote-call.ts";
+import { readText } from "../../../service/fetch/read-body.ts";
+import { readListing, type S3Listing, type S3Object } from "../../../service/files/s3-listing.ts";
+import { createS3Requests, type S3Request, type S3Requests } from "../../../service/files/s3-requests.ts";
+import type { HeldFile } from "../../port/integration.ts";
+import { type RemoteCall, takeRange } from "../../port/remote-call.ts";
 import type { BucketSettings } from "./bucket-settings.ts";
 
 /** What an object has to be for a request to be carried out: a version of it, or not there at all. */

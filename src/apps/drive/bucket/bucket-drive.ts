@@ -1,28 +1,31 @@
-import { createGate } from "../../../../base/concurrency.ts";
-import { MAX_FILE_BYTES } from "../../../../wire/constants.ts";
-import type { S3Object } from "../../../files/s3-listing.ts";
-import { typeByName } from "../../../files/sniff-mimetype.ts";
-import { chooseTrashFolder, type IfExists } from "../../../files/write-file.ts";
-import { refuseValue, ServiceError } from "../../../service-error.ts";
-import type { FolderEntry } from "../../connection-folder.ts";
-import type { RemoteCall } from "../../remote-call.ts";
+import type { S3Object } from "../../../service/files/s3-listing.ts";
+import type { IfExists } from "../../../service/files/write-file.ts";
+import { refuseValue, ServiceError } from "../../../service/service-error.ts";
+import { MAX_FILE_BYTES } from "../../../shared/wire/constants.ts";
+import type { FolderEntry } from "../../port/connection-folder.ts";
+import type { RemoteCall } from "../../port/remote-call.ts";
 import {
   type Drive,
   type DriveFile,
+  type DriveThing,
   type DriveUpload,
   type EntryPath,
   type FolderPath,
   isHidden,
+  isShown,
   refuseChanged,
   refusePath,
+  type ThingsInside,
   takeName,
   toText,
+  toTrashFolder,
 } from "../drive.ts";
 import type { BucketClient, Condition } from "./bucket-client.ts";
+import { isNameable, toFile, toFolder, toThing } from "./bucket-entries.ts";
+import { forEachObject } from "./for-each-object.ts";
 
 /** Most objects of a folder that is moved or deleted: each is copied. */
 const MAX_MOVED = 1000;
-const AT_ONCE = 8;
 const NO_PATH = "Its name has empty parts or dots, which no path of an action can hold, and it is left out.";
 
 /** An entry that is there: an object, or a folder, which is the beginning of the names of others. */
@@ -31,6 +34,7 @@ type Found = { readonly object: S3Object } | "folder" | undefined;
 /** The drive that is a bucket, or a part of one. Folders are beginnings of names, with an empty object where one was created. */
 export class BucketDrive implements Drive {
   readonly maxHashed = MAX_FILE_BYTES;
+  readonly hasFolders = false;
   readonly #client: BucketClient;
   readonly #call: RemoteCall;
   readonly #prefix: string;
@@ -84,6 +88,22 @@ export class BucketDrive implements Drive {
     if (!isThere) await this.#refuseFolder({ parts, field });
   }
 
+  async look(path: EntryPath): Promise<DriveThing | undefined> {
+    await this.#checkParents(path);
+    const found = await this.#find(path);
+    if (found === "folder") return { entry: toFolder(path.parents, path.name) };
+    return found && { entry: await toFile(path.parents, path.name, found.object), etag: found.object.etag };
+  }
+
+  async lookInside(path: EntryPath): Promise<ThingsInside> {
+    const objects = await this.#listAll(this.#toFolderName([...path.parents, path.name]), path);
+    return { things: await Promise.all(objects.map((object) => toThing(object, this.#prefix))), isWhole: true };
+  }
+
+  #toObject({ entry: { path, size = 0, modified = "" }, etag }: DriveThing): S3Object {
+    return { name: this.#prefix + path, size, writtenAt: Date.parse(modified), etag };
+  }
+
   async read<T>(path: EntryPath, use: (file: DriveFile) => Promise<T>): Promise<T> {
     const found = await this.#find(path);
     if (found === undefined) throw refusePath("ENOENT", path);
@@ -121,6 +141,7 @@ export class BucketDrive implements Drive {
     await this.#checkParents(to);
     if (found === "folder") return this.#moveFolder(from, to);
     const { object } = found;
+    if (from.expected && !(await this.#isStill(object))) throw refuseChanged(from);
     if (object.name === this.#toName(to) && ifExists === "replace") return toFile(to.parents, to.name, object);
     let isCopied = false;
     const name = await this.#call.finish(
@@ -128,6 +149,7 @@ export class BucketDrive implements Drive {
       async () => {
         const taken = await this.#take(to, ifExists, async (key, condition) => {
           isCopied = await this.#client.copy(object, key, condition);
+          if (!isCopied && from.expected) throw refuseChanged(from);
           return isCopied;
         });
         await this.#removeMoved(object);
@@ -139,33 +161,53 @@ export class BucketDrive implements Drive {
   }
 
   async trash(path: EntryPath): Promise<string> {
-    const parents = chooseTrashFolder(path.parents, this.#call.now());
-    await this.move(path, { ...path, parents }, "error");
+    const parents = toTrashFolder(path, this.#call.now());
+    await this.move(path, { ...path, parents, expected: undefined }, "error");
     return toText({ parents, name: path.name });
+  }
+
+  async canKeep(): Promise<boolean> {
+    return true;
+  }
+
+  /** Only the object that stands for it: what came into the folder at this moment stays. */
+  async removeEmpty({ parents, name }: EntryPath): Promise<boolean> {
+    const folder = this.#toFolderName([...parents, name]);
+    for await (const { objects } of this.#client.list(folder, { limit: 2 })) {
+      const [object] = objects;
+      return objects.length === 1 && object?.name === folder && (await this.#client.remove(object));
+    }
+    return false;
   }
 
   async #moveFolder(from: EntryPath, to: EntryPath): Promise<FolderEntry> {
     const [source, target] = [from, to].map(({ parents, name }) => this.#toFolderName([...parents, name]));
     if (source === undefined || target === undefined || target.startsWith(source))
       throw refusePath(source === target ? "EEXIST" : "EINVAL", source === target ? to : from);
-    if ((await this.#find(to)) !== undefined) throw refusePath("EEXIST", to);
-    const objects = await this.#listAll(source, from);
+    if ((await this.#find(to)) !== undefined) throw isShown(to) ? refuseChanged(to) : refusePath("EEXIST", to);
+    const shown = from.expected?.inside?.things.map((thing) => this.#toObject(thing));
+    const objects = shown ?? (await this.#listAll(source, from));
     let hasActed = false;
     const copy = async (object: S3Object) => {
       const isCopied = await this.#client.copy(object, target + object.name.slice(source.length), "absent");
-      hasActed = true;
-      if (!isCopied) throw refusePath("EEXIST", to);
+      hasActed ||= isCopied;
+      if (!isCopied) throw shown === undefined ? refusePath("EEXIST", to) : refuseChanged(from);
     };
     await this.#call.finish(
       `The move of "${toText(from)}"`,
       async () => {
-        await forEach(objects, copy);
+        await forEachObject(objects, copy);
         // Only now: until everything is there, nothing is taken away.
-        await forEach(objects, (object) => this.#removeMoved(object));
+        await forEachObject(objects, (object) => this.#removeMoved(object));
       },
       () => hasActed,
     );
     return toFolder(to.parents, to.name);
+  }
+
+  /** Looks again: not every store compares versions when it copies. */
+  async #isStill({ name, etag }: S3Object): Promise<boolean> {
+    return (await this.#client.find(name))?.etag === etag;
   }
 
   async #listAll(prefix: string, path: EntryPath): Promise<S3Object[]> {
@@ -203,7 +245,10 @@ export class BucketDrive implements Drive {
       const isReplaced = ifExists === "replace" && found !== undefined;
       if (isReplaced && found === "folder") throw refusePath("EISDIR", one);
       const etag = typeof found === "object" ? (found.object.etag ?? "*") : "*";
-      if (isReplaced && found !== "folder") await this.#keep(one, found.object);
+      if (isReplaced && found !== "folder") {
+        await this.#keep(one, found.object);
+        if (one.expected && !(await this.#isStill(found.object))) throw refuseChanged(one);
+      }
       const isFree = isReplaced || found === undefined;
       const isDone = isFree && (await write(this.#toName(one), isReplaced ? { ifMatch: etag } : "absent"));
       if (isReplaced && !isDone) throw refuseChanged(one);
@@ -213,11 +258,15 @@ export class BucketDrive implements Drive {
 
   /** Copies an object to the trash before it is replaced. */
   async #keep(path: EntryPath, object: S3Object): Promise<void> {
-    const kept = { ...path, parents: chooseTrashFolder(path.parents, this.#call.now()) };
+    if (path.trashFolder === null) return;
+    const kept = { ...path, parents: toTrashFolder(path, this.#call.now()) };
     if (!(await this.#client.copy(object, this.#toName(kept), "absent"))) throw refuseChanged(path);
   }
 
-  async #find(path: Pick<EntryPath, "parents" | "name">): Promise<Found> {
+  /** What was shown there, where it was. A place that was free is looked at again: not every store copies only to a free name. */
+  async #find(path: Pick<EntryPath, "parents" | "name" | "expected">): Promise<Found> {
+    const { expected } = path;
+    if (expected) return expected.entry.type === "folder" ? "folder" : { object: this.#toObject(expected) };
     const object = await this.#client.find(this.#toName(path));
     if (object !== undefined) return { object };
     const below = this.#client.list(this.#toFolderName([...path.parents, path.name]), { limit: 1 });
@@ -246,37 +295,4 @@ export class BucketDrive implements Drive {
   #toFolderName(parts: readonly string[]): string {
     return this.#prefix + parts.map((part) => `${part}/`).join("");
   }
-}
-
-/** Names that no path of an action can hold are left out. */
-function isNameable(name: string): boolean {
-  return name !== "" && name !== "." && name !== "..";
-}
-
-function toFolder(parents: readonly string[], name: string): FolderEntry {
-  return { path: toText({ parents, name }), name, type: "folder" };
-}
-
-async function toFile(parents: readonly string[], name: string, { size, writtenAt }: S3Object): Promise<FolderEntry> {
-  const mimetype = (await typeByName(name)) ?? "application/octet-stream";
-  const modified = new Date(writtenAt).toISOString();
-  return { path: toText({ parents, name }), name, modified, type: "file", size, mimetype };
-}
-
-async function forEach(objects: readonly S3Object[], work: (object: S3Object) => Promise<void>): Promise<void> {
-  const gate = createGate(AT_ONCE);
-  let failed = false;
-  const ended = await Promise.allSettled(
-    objects.map((object) =>
-      gate.run(async () => {
-        // After a failure nothing more is begun.
-        if (failed) return;
-        await work(object).catch((error: unknown) => {
-          failed = true;
-          throw error;
-        });
-      }),
-    ),
-  );
-  for (const one of ended) if (one.status === "rejected") throw one.reason;
 }

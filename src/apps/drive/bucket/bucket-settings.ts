@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { type AllowedHosts, isOwnHost } from "../../../fetch/address-rules.ts";
-import { parseFolderPath } from "../../../files/folder.ts";
-import type { S3Place } from "../../../files/open-blobs.ts";
-import { refuseSetting } from "../../../service-error.ts";
-import type { SettingField } from "../../integration.ts";
+import { type AllowedHosts, isOwnHost } from "../../../service/fetch/address-rules.ts";
+import type { S3Place } from "../../../service/files/files-place.ts";
+import { parseFolderPath } from "../../../service/files/folder.ts";
+import { refuseSetting } from "../../../service/service-error.ts";
+import type { SettingField } from "../../port/integration.ts";
 
 const GROUP = "A bucket (S3) instead";
 

@@ -1,10 +1,10 @@
 import { type Dispatcher, request } from "undici";
-import { decodeBody } from "../../../fetch/read-body.ts";
-import { readXmlRecords, type XmlFields } from "../../../files/xml-records.ts";
-import { parseHref } from "../../collections/dav-fetch.ts";
-import type { HeldFile } from "../../integration.ts";
-import type { NotShown } from "../../not-shown.ts";
-import { type RemoteCall, takeRange } from "../../remote-call.ts";
+import { decodeBody } from "../../../service/fetch/read-body.ts";
+import { readXmlRecords, type XmlFields } from "../../../service/files/xml-records.ts";
+import type { HeldFile } from "../../port/integration.ts";
+import type { NotShown } from "../../port/not-shown.ts";
+import { type RemoteCall, takeRange } from "../../port/remote-call.ts";
+import { parseHref } from "../../text/parse-href.ts";
 import type { WebdavSettings } from "./webdav-settings.ts";
 
 /** A file or folder of the server. */
@@ -99,14 +99,19 @@ export class WebdavClient {
     return this.#write(() => this.#send("MKCOL", parts, { isFolder: true }), { isEffect: true, expects: [405] });
   }
 
-  /** Moves a file or folder; false when its target is taken, or not as `overwrite` says. */
-  move(from: DavResource, to: readonly string[], overwrite: Overwrite): Promise<boolean> {
+  /**
+   * Moves a file or folder; false when its target is taken, or not as `overwrite` says.
+   *
+   * @param isVersioned true when a file is moved only as it was found, by servers that compare its version; false also then
+   */
+  move(from: DavResource, to: readonly string[], overwrite: Overwrite, isVersioned = false): Promise<boolean> {
     const { isFolder } = from;
     const destination = this.#toUrl(to, isFolder).href;
     const etag = overwrite === "never" ? undefined : overwrite.etag;
     const headers = {
       destination,
       overwrite: overwrite === "never" ? "F" : "T",
+      ...(isVersioned && toCondition(from.etag)),
       ...(etag === undefined ? {} : { if: `<${destination}> ([${etag}])` }),
     };
     const send = () => this.#send("MOVE", from.parts, { headers, isFolder });
@@ -117,6 +122,16 @@ export class WebdavClient {
   async copy(from: DavResource, to: readonly string[]): Promise<void> {
     const headers = { destination: this.#toUrl(to, false).href, overwrite: "F", depth: "0" };
     await this.#write(() => this.#send("COPY", from.parts, { headers }), { isEffect: false, expects: [] });
+  }
+
+  /** False where the server says what it does with a file, and that it does not copy it. */
+  async canCopy(parts: readonly string[]): Promise<boolean> {
+    const reply = await this.#send("OPTIONS", parts, {}).catch((error: unknown) => {
+      throw this.#call.explain(error);
+    });
+    await reply.body.dump();
+    const said = [reply.headers.allow ?? ""].flat().join(",");
+    return reply.statusCode >= 300 || said.trim() === "" || /\bCOPY\b/i.test(said);
   }
 
   /** Removes a file that only we know; whether that works makes no difference to anybody. */

@@ -1,11 +1,11 @@
 import { Resolver } from "node:dns/promises";
 import { domainToASCII } from "node:url";
-import { stopOnAbort } from "../../../../base/concurrency.ts";
-import { isPublicHost } from "../../../fetch/address-rules.ts";
-import { type Network, SYSTEM_NETWORK } from "../../../fetch/guarded-connector.ts";
-import { FETCH_LIMITS, openRoutes, openUrl } from "../../../fetch/open-url.ts";
-import { readText } from "../../../fetch/read-body.ts";
-import type { Suggestion } from "../../integration.ts";
+import { isPublicHost } from "../../../service/fetch/address-rules.ts";
+import { type Network, SYSTEM_NETWORK } from "../../../service/fetch/guarded-connector.ts";
+import { FETCH_LIMITS, openRoutes, openUrl } from "../../../service/fetch/open-url.ts";
+import { readText } from "../../../service/fetch/read-body.ts";
+import { stopOnAbort } from "../../../shared/base/concurrency.ts";
+import type { Suggestion } from "../../port/integration.ts";
 import { findProvider, type MailProvider } from "./known-providers.ts";
 import { describeServer, type FoundSettings, readAutoconfig } from "./read-autoconfig.ts";
 

@@ -1,5 +1,5 @@
 import { DomUtils, parseDocument } from "htmlparser2";
-import { isPublicHost } from "../../../fetch/address-rules.ts";
+import { isPublicHost } from "../../../service/fetch/address-rules.ts";
 
 /** Settings of a mail connection as their form takes them. */
 export type FoundSettings = Readonly<Record<string, string>>;

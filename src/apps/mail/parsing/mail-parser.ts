@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { createGate, type Gate } from "../../../../base/concurrency.ts";
-import { ServiceError } from "../../../service-error.ts";
+import { ServiceError } from "../../../service/service-error.ts";
+import { createGate, type Gate } from "../../../shared/base/concurrency.ts";
 import {
   type MessagePart,
   type ParseAnswer,

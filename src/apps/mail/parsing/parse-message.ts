@@ -1,7 +1,7 @@
 import PostalMime, { type Address, type Attachment, type Email } from "postal-mime";
-import { foldText } from "../../../../base/text.ts";
-import { sanitiseFileName } from "../../../files/file-name.ts";
-import { stripHtml } from "../../html-text.ts";
+import { sanitiseFileName } from "../../../service/files/file-name.ts";
+import { foldText } from "../../../shared/base/text.ts";
+import { stripHtml } from "../../text/html-text.ts";
 import type { MailAttachment, MailMessage, MessagePart, ParsedMail } from "../mail-message.ts";
 import type { MailQuery, MailTerm } from "../mail-query.ts";
 import { cutHead, lookAtCharsets, recodeMessage } from "./recode-message.ts";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { Headers, type MimeNode, Splitter, type SplitterChunk } from "@zone-eu/mailsplit";
-import { decodeText } from "../../decode-text.ts";
+import { decodeText } from "../../text/decode-text.ts";
 
 /** Longer headers, in bytes, lose the fields that no action shows. */
 const MAX_HEAD = 256 * 1024;

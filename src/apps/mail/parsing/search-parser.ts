@@ -1,5 +1,5 @@
-import { ServiceError } from "../../../service-error.ts";
-import type { NotShown } from "../../not-shown.ts";
+import { ServiceError } from "../../../service/service-error.ts";
+import type { NotShown } from "../../port/not-shown.ts";
 import type { MailPlace } from "../mail-box.ts";
 import type { MailMessage } from "../mail-message.ts";
 import type { MailQuery } from "../mail-query.ts";

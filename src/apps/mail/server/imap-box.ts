@@ -1,56 +1,63 @@
-import type { Action, ActionContext } from "../../integration.ts";
-import type { NotShown } from "../../not-shown.ts";
+import type { Action, ActionContext } from "../../port/integration.ts";
+import type { NotShown } from "../../port/not-shown.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";
 import {
+  type ChangeTerms,
   type FoundMessages,
-  type FoundSubject,
+  type KnownMessage,
   MAX_MESSAGE_BYTES,
   type MailBox,
   type MailFolder,
   type MailMark,
   type MailPlace,
   type MailSearch,
+  type MessageHead,
+  type MoveTrace,
   normaliseFolder,
+  type PlannedSend,
   refuseLarge,
   type SentMail,
+  type SentTrace,
   STANDARD_FOLDERS,
+  type TracedMessage,
+  toHead,
 } from "../mail-box.ts";
 import type { MessagePart, ParsedMail } from "../mail-message.ts";
 import type { MailQuery } from "../mail-query.ts";
 import type { MailParser } from "../parsing/mail-parser.ts";
 import { createSearchParser } from "../parsing/search-parser.ts";
+import { type Begin, foreseeFlags, markOnServer, moveOnServer } from "./change-imap.ts";
 import { checkFolderName, isPutAwayIn, listImapFolders, pickFolder, refuseMissingFolder } from "./imap-folders.ts";
 import {
   appendMessage,
   collectMessage,
-  groupByFolder,
+  holdHeads,
   holdMessages,
-  holdSubjects,
   inFolder,
   makeFolder,
-  moveMessages,
   refuseMissingMessage,
 } from "./imap-messages.ts";
-import type { ImapLine, ImapSession } from "./imap-session.ts";
+import { type ImapLine, type ImapSession, READ } from "./imap-session.ts";
 import { isRefusal, readFault } from "./mail-failure.ts";
 import { type FetchedMessages, readFound, searchImap } from "./search-imap.ts";
 import type { ServerSettings } from "./server-settings.ts";
+import { findByMessageId, seeImapArrivals, traceOnServer } from "./trace-imap.ts";
 
 /** The parts of a mailbox on a server. */
 export interface ImapBoxParts {
   readonly settings: ServerSettings;
   readonly session: ImapSession;
   readonly parser: MailParser;
-  /** Sends a message once; files nothing. */
-  send(draft: Draft, box: ImapBox): Promise<SentMail>;
+  /** What {@link MailBox.planSend} says. */
+  plan(recipients: readonly string[], box: ImapBox): Promise<PlannedSend>;
+  /** Sends a message once and files it; `before` as in {@link MailBox.send}. */
+  send(draft: Draft, box: ImapBox, before: () => Promise<void>): Promise<SentMail>;
+  /** True for the Message-ID of a message that certainly was not handed to the outgoing server. */
+  isUnsent(messageId: string): boolean;
 }
 
-const FLAGS: Record<MailMark, readonly [change: "messageFlagsAdd" | "messageFlagsRemove", flag: string]> = {
-  read: ["messageFlagsAdd", "\\Seen"],
-  unread: ["messageFlagsRemove", "\\Seen"],
-  flagged: ["messageFlagsAdd", "\\Flagged"],
-  unflagged: ["messageFlagsRemove", "\\Flagged"],
-};
+/** A failure after a change has begun: nobody knows whether it took effect. */
+const BEGUN = { level: "write", idempotent: false } as const;
 
 /** The mailbox of an account on an IMAP server. */
 export class ImapBox implements MailBox {
@@ -65,13 +72,26 @@ export class ImapBox implements MailBox {
   }
 
   /** Work that changes nothing. */
-  look<T>(work: (line: ImapLine) => Promise<T>): Promise<T> {
-    return this.#parts.session.use({ signal: this.context.signal }, work);
+  look<T>(work: (line: ImapLine) => Promise<T>, signal = this.context.signal): Promise<T> {
+    return this.#parts.session.use({ signal }, work);
   }
 
   /** Work that is done once. */
   change<T>(work: (line: ImapLine) => Promise<T>): Promise<T> {
-    return this.#parts.session.use({ signal: this.context.signal, changes: this.#action }, work);
+    return this.#parts.session.use({ signal: this.context.signal, changes: () => this.#action }, work);
+  }
+
+  /** The same, as `terms` say: before `begin` nothing is changed. */
+  #changeAs<T>(terms: ChangeTerms, work: (line: ImapLine, begin: Begin) => Promise<T>): Promise<T> {
+    const { before } = terms;
+    let isBegun = false;
+    const changes = () => (before === undefined ? this.#action : isBegun ? BEGUN : READ);
+    return this.#parts.session.use({ signal: this.context.signal, changes }, (line) =>
+      work(line, async (held) => {
+        await before?.(held.map(({ state }) => state));
+        isBegun = true;
+      }),
+    );
   }
 
   listFolders() {
@@ -100,8 +120,9 @@ export class ImapBox implements MailBox {
     return standard;
   }
 
-  async isPutAway(name: string): Promise<boolean> {
-    return isPutAwayIn(await this.look((line) => listImapFolders(line)), name);
+  async lookAtFolder(name: string) {
+    const folders = await this.look((line) => listImapFolders(line));
+    return { isThere: pickFolder(folders, name) !== undefined, isPutAway: isPutAwayIn(folders, name) };
   }
 
   async search(query: MailQuery, o: MailSearch): Promise<FoundMessages> {
@@ -123,16 +144,21 @@ export class ImapBox implements MailBox {
     return (await this.look((line) => holdMessages(line, ids))).map(({ state }) => state);
   }
 
-  async findWithSubjects(ids: readonly string[]) {
-    const held = await this.look((line) => holdSubjects(line, ids));
+  async findHeads(ids: readonly string[]) {
+    const held = await this.look((line) => holdHeads(line, ids));
     const { signal, connection } = this.context;
     const parser = createSearchParser(this.#parts.parser, { account: connection.id, signal });
-    const found = new Map<string, FoundSubject>();
-    for (const { place, header } of held) {
-      const message = await parser.parse(header, place);
-      found.set(place.id, { place, subject: message?.subject ?? "" });
-    }
+    const found = new Map<string, MessageHead>();
+    for (const { place, header } of held) found.set(place.id, toHead(place, await parser.parse(header, place)));
     return found;
+  }
+
+  async readHead(id: string): Promise<MessageHead> {
+    const [held] = await this.look((line) => holdHeads(line, [id]));
+    if (held === undefined) throw refuseMissingMessage(id);
+    const { signal, connection } = this.context;
+    const { message } = await this.#parts.parser.parse(held.header, { id, account: connection.id, signal });
+    return toHead(held.place, message);
   }
 
   async read(id: string, part: MessagePart): Promise<ParsedMail & { place: MailPlace }> {
@@ -154,48 +180,56 @@ export class ImapBox implements MailBox {
     });
   }
 
-  async mark(places: readonly MailPlace[], as: MailMark): Promise<MailPlace[]> {
-    const [change, flag] = FLAGS[as];
-    const ids = places.map(({ id }) => id);
-    return this.change(async (line) => {
-      for (const { folder, uids } of groupByFolder(await holdMessages(line, ids)))
-        await inFolder(line, folder, async () => line.need(await line.client[change](uids, [flag], { uid: true })));
-      return (await holdMessages(line, ids)).map(({ state }) => state);
-    });
+  mark(places: readonly MailPlace[], as: MailMark, terms: ChangeTerms): Promise<MailPlace[]> {
+    return this.#changeAs(terms, (line, begin) => markOnServer(line, places, { ...terms, begin, as }));
   }
 
-  async move(places: readonly MailPlace[], target: string): Promise<MailPlace[]> {
-    return this.change(async (line) => {
-      const held = await holdMessages(
-        line,
-        places.map(({ id }) => id),
-      );
-      const folder = await makeFolder(line, target);
-      const moved = new Map<string, MailPlace>();
-      for (const { folder: from, uids } of groupByFolder(held)) {
-        if (from.path === folder.path) continue;
-        const map = await inFolder(line, from, () => moveMessages(line, uids, folder));
-        for (const { state, place } of held) {
-          const id = place.folder === from.digest ? map(place.uid) : undefined;
-          if (id !== undefined) moved.set(state.id, { ...state, id, folder: folder.name });
-        }
-      }
-      return held.map(({ state }) => moved.get(state.id) ?? { ...state, folder: folder.name });
-    });
+  foresee({ marks }: MailPlace, as: MailMark): string {
+    return foreseeFlags(marks, as);
   }
 
-  async saveDraft(draft: Draft): Promise<MailPlace> {
+  move(places: readonly MailPlace[], target: string, terms: ChangeTerms): Promise<MailPlace[]> {
+    return this.#changeAs(terms, (line, begin) => moveOnServer(line, places, { ...terms, begin, target }));
+  }
+
+  trace(messages: readonly KnownMessage[], moved?: MoveTrace): Promise<TracedMessage[]> {
+    return this.look((line) => traceOnServer(line, messages, moved));
+  }
+
+  seeArrivals(folder: string): Promise<string | undefined> {
+    return this.look((line) => seeImapArrivals(line, folder));
+  }
+
+  async saveDraft(draft: Draft, before: Parameters<MailBox["saveDraft"]>[1]): Promise<MailPlace> {
     const name = await this.findFolder("Drafts", { mayBeMade: true });
     const bytes = await collectMessage(composeMessage(draft, true));
+    await before(bytes.length);
     return this.change(async (line) => {
       const folder = await makeFolder(line, name);
       const id = await appendMessage(line, folder, { bytes, flags: ["\\Draft", "\\Seen"], at: draft.date });
-      return { id, folder: folder.name, isUnread: false, isFlagged: false, receivedAt: draft.date.getTime() };
+      const states = { isUnread: false, isFlagged: false, isAnswered: false, marks: "\\Draft \\Seen" };
+      return { id, folder: folder.name, ...states, receivedAt: draft.date.getTime() };
     });
   }
 
-  send(draft: Draft): Promise<SentMail> {
-    return this.#parts.send(draft, this);
+  findWritten(messageId: string, folder: string): Promise<MailPlace[]> {
+    return this.look((line) => findByMessageId(line, messageId, folder));
+  }
+
+  async findSent({ messageId, folder }: Parameters<MailBox["findSent"]>[0]): Promise<SentTrace> {
+    const copies = await this.findWritten(messageId, folder);
+    const isThere = copies.length > 0 || (await this.findWritten(messageId, "INBOX")).length > 0;
+    if (isThere) return { found: "sent", copy: copies.at(-1) };
+    if (this.#parts.isUnsent(messageId)) return { found: "unsent" };
+    return { found: "unknown", why: `The outgoing server may have taken it; there is no copy in "${folder}".` };
+  }
+
+  planSend(recipients: readonly string[]): Promise<PlannedSend> {
+    return this.#parts.plan(recipients, this);
+  }
+
+  send(draft: Draft, before: () => Promise<void>): Promise<SentMail> {
+    return this.#parts.send(draft, this, before);
   }
 }
 

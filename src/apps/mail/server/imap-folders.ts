@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { refuseMissing, refuseValue } from "../../../service-error.ts";
-import { isPutAway } from "../../put-away.ts";
+import { refuseMissing, refuseValue } from "../../../service/service-error.ts";
+import { isPutAway } from "../../port/put-away.ts";
 import { normaliseFolder } from "../mail-box.ts";
 import type { ImapLine } from "./imap-session.ts";
 

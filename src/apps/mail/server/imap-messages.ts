@@ -1,5 +1,5 @@
-import type { CopyResponseObject, FetchMessageObject } from "imapflow";
-import { refuseMissing, ServiceError } from "../../../service-error.ts";
+import type { CopyResponseObject, FetchMessageObject, FetchQueryObject } from "imapflow";
+import { afterChange, refuseMissing, ServiceError } from "../../../service/service-error.ts";
 import type { MailPlace } from "../mail-box.ts";
 import {
   type ImapFolder,
@@ -14,12 +14,19 @@ import type { ImapLine } from "./imap-session.ts";
 import { isRefusal, readFault } from "./mail-failure.ts";
 
 /** A message on the server whose place was looked up. */
-interface HeldMessage {
+export interface HeldMessage {
   readonly place: ImapPlace;
   readonly folder: ImapFolder;
   readonly state: MailPlace;
   readonly size: number;
+  /** Number of its last change; undefined where the server counts none. */
+  readonly modseq: bigint | undefined;
+  /** Lines of the headers that were asked for. */
+  readonly header: Buffer | undefined;
 }
+
+/** Headers of which a `MessageHead` is made. */
+const HEAD_FIELDS = ["from", "reply-to", "subject", "date", "message-id", "references", "in-reply-to"];
 
 /** Runs `work` while a folder is selected. */
 export async function inFolder<T>(
@@ -44,7 +51,7 @@ export async function inFolder<T>(
 
 /** How a message is marked. */
 export function readState(
-  message: Pick<FetchMessageObject, "uid" | "flags" | "internalDate">,
+  message: Pick<FetchMessageObject, "uid" | "flags" | "internalDate" | "size">,
   { folder, validity }: { readonly folder: ImapFolder; readonly validity: bigint },
 ): MailPlace {
   const { uid, flags = new Set(), internalDate = 0 } = message;
@@ -53,8 +60,14 @@ export function readState(
     folder: folder.name,
     isUnread: !flags.has("\\Seen"),
     isFlagged: flags.has("\\Flagged"),
+    isAnswered: flags.has("\\Answered"),
+    marks: [...flags]
+      .filter((flag) => flag.toLowerCase() !== "\\recent")
+      .sort()
+      .join(" "),
     receivedAt: new Date(internalDate).getTime(),
     epoch: `${folder.digest}.${validity}`,
+    size: message.size,
   };
 }
 
@@ -66,59 +79,84 @@ export function refuseMissingMessage(id: string): ServiceError {
   );
 }
 
-/** The messages with these ids, in this order. Throws ServiceError 404 for the first missing one. */
-export async function holdMessages(line: ImapLine, ids: readonly string[]): Promise<HeldMessage[]> {
-  const wanted = [...new Set(ids)].map((id) => {
-    const place = readImapId(id);
-    if (place === undefined) throw refuseMissingMessage(id);
-    return { id, place };
-  });
-  const folders = await listImapFolders(line);
-  const held = new Map<string, HeldMessage>();
-  for (const [digest, own] of Map.groupBy(wanted, ({ place }) => place.folder)) {
-    const folder = folders.find((one) => one.digest === digest);
-    if (folder === undefined) continue;
-    await inFolder(line, folder, async ({ validity }) => {
-      const uids = own.filter(({ place }) => place.validity === validity).map(({ place }) => place.uid);
-      if (uids.length === 0) return;
-      const fields = { uid: true, flags: true, internalDate: true, size: true };
-      for (const message of await line.client.fetchAll(uids, fields, { uid: true })) {
-        const place = { folder: digest, validity, uid: message.uid };
-        const state = readState(message, { folder, validity });
-        held.set(state.id, { place, folder, state, size: message.size ?? 0 });
-      }
-    });
-  }
-  return wanted.map(({ id }) => {
+/** The messages with these ids, in this order; of each folder by one FETCH. Throws ServiceError 404 for the first missing one. */
+export async function holdMessages(
+  line: ImapLine,
+  ids: readonly string[],
+  extra: { readonly headers?: string[] } = {},
+): Promise<HeldMessage[]> {
+  const wanted = [...new Set(ids)];
+  for (const id of wanted) if (readImapId(id) === undefined) throw refuseMissingMessage(id);
+  const held = await holdPresent(line, wanted, extra);
+  return wanted.map((id) => {
     const message = held.get(id);
     if (message === undefined) throw refuseMissingMessage(id);
     return message;
   });
 }
 
-/** As {@link holdMessages}, with the header lines of the subject of each. */
-export async function holdSubjects(line: ImapLine, ids: readonly string[]) {
-  const held = await holdMessages(line, ids);
-  const headers = new Map<string, Buffer>();
-  for (const { folder, uids } of groupByFolder(held))
+/** Those of the messages with these ids that are there. */
+export async function holdPresent(
+  line: ImapLine,
+  ids: readonly string[],
+  extra: { readonly headers?: string[] } = {},
+): Promise<Map<string, HeldMessage>> {
+  const wanted = ids.flatMap((id) => readImapId(id) ?? []);
+  const folders = await listImapFolders(line);
+  const held = new Map<string, HeldMessage>();
+  for (const [digest, own] of Map.groupBy(wanted, (place) => place.folder)) {
+    const folder = folders.find((one) => one.digest === digest);
+    if (folder === undefined) continue;
     await inFolder(line, folder, async ({ validity }) => {
-      const fields = { uid: true, headers: ["subject"] };
-      for (const { uid, headers: header } of await line.client.fetchAll(uids, fields, { uid: true }))
-        headers.set(writeImapId({ folder: folder.digest, validity, uid }), header ?? Buffer.alloc(0));
+      const uids = own.filter((place) => place.validity === validity).map(({ uid }) => uid);
+      if (uids.length === 0) return;
+      const modseq = line.client.enabled.has("CONDSTORE");
+      const fields = { flags: true, internalDate: true, size: true, modseq, ...extra };
+      for (const message of await fetchByUid(line, uids, fields)) {
+        const place = { folder: digest, validity, uid: message.uid };
+        const state = readState(message, { folder, validity });
+        const { size = 0, modseq, headers: header } = message;
+        held.set(state.id, { place, folder, state, size, modseq, header });
+      }
     });
-  return held.map(({ state }) => {
-    const header = headers.get(state.id);
-    if (header === undefined) throw refuseMissingMessage(state.id);
-    return { place: state, header };
-  });
+  }
+  return held;
 }
 
-/** UIDs by the folder they belong to. */
-export function groupByFolder(held: readonly HeldMessage[]): { folder: ImapFolder; uids: number[] }[] {
+/**
+ * Messages of the selected folder, without those that are gone. A server reports what others change between its answers, without
+ * what was asked for: that is the newest news of the message.
+ */
+export async function fetchByUid(
+  { client }: ImapLine,
+  uids: number[],
+  fields: FetchQueryObject,
+): Promise<FetchMessageObject[]> {
+  const messages = new Map<number, Partial<FetchMessageObject>>();
+  for (const one of await client.fetchAll(uids, { uid: true, ...fields }, { uid: true }))
+    messages.set(one.seq, { ...messages.get(one.seq), ...one });
+  return [...messages.values()].filter((one): one is FetchMessageObject => one.uid !== undefined);
+}
+
+/** As {@link holdMessages}, with the header lines of each. */
+export async function holdHeads(line: ImapLine, ids: readonly string[]) {
+  const held = await holdMessages(line, ids, { headers: HEAD_FIELDS });
+  return held.map(({ state, header = Buffer.alloc(0) }) => ({ place: state, header }));
+}
+
+/** Messages of one folder. */
+export interface HeldGroup {
+  readonly folder: ImapFolder;
+  readonly uids: number[];
+  readonly held: readonly HeldMessage[];
+}
+
+/** Messages by the folder they belong to. */
+export function groupByFolder(held: readonly HeldMessage[]): HeldGroup[] {
   const groups = Map.groupBy(held, ({ folder }) => folder.path);
   return [...groups.values()].flatMap((own) => {
     const [first] = own;
-    return first === undefined ? [] : [{ folder: first.folder, uids: own.map(({ place }) => place.uid) }];
+    return first === undefined ? [] : [{ folder: first.folder, uids: own.map(({ place }) => place.uid), held: own }];
   });
 }
 
@@ -137,7 +175,9 @@ export async function moveMessages(
       });
     // Never delete a message that was not copied.
     const copied = line.need(await client.messageCopy(uids, to.path, { uid: true }));
-    line.need(await client.messageDelete(uids, { uid: true }));
+    await afterChange(`The folder "${to.name}"`, async () =>
+      line.need(await client.messageDelete(uids, { uid: true })),
+    );
     return toNewId(copied, to);
   }
   return toNewId(line.need(await client.messageMove(uids, to.path, { uid: true })), to);

@@ -1,6 +1,6 @@
 import type { ImapFlow, Logger } from "imapflow";
-import { createGate } from "../../../../base/concurrency.ts";
-import type { Action } from "../../integration.ts";
+import { createGate } from "../../../shared/base/concurrency.ts";
+import type { Action } from "../../port/integration.ts";
 import { MAX_MESSAGE_BYTES } from "../mail-box.ts";
 import { explainConnect, explainImap, explainImapSignIn, isRefusal } from "./mail-failure.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -26,8 +26,8 @@ export interface ImapLine {
 /** One piece of work, as far as errors and repetitions depend on it. */
 interface ImapWork {
   readonly signal: AbortSignal;
-  /** Undefined: nothing is changed, so it may be done again. */
-  readonly changes?: Pick<Action, "level" | "idempotent">;
+  /** What a failure at this moment counts as. Undefined: nothing is changed, so it may be done again. */
+  readonly changes?: () => Pick<Action, "level" | "idempotent">;
 }
 
 /** The only connection of an account: opened on demand, closed when idle. */
@@ -38,7 +38,8 @@ export interface ImapSession {
   close(): Promise<void>;
 }
 
-const READ = { level: "read", idempotent: true } as const;
+/** A failure of what changes nothing. */
+export const READ = { level: "read", idempotent: true } as const;
 
 /** Creates a session; does no I/O yet. `look` gives the settings that hold when a connection is opened. */
 export function createImapSession(look: () => ServerSettings, idleMs = IDLE_MS): ImapSession {
@@ -76,7 +77,7 @@ export function createImapSession(look: () => ServerSettings, idleMs = IDLE_MS):
       return await untilAbort(line, o.signal, () => work(line));
     } catch (error) {
       o.signal.throwIfAborted();
-      const failure = explainImap(error, { server: look().imap, action: o.changes ?? READ });
+      const failure = explainImap(error, { server: look().imap, action: o.changes?.() ?? READ });
       if (failure !== error && !isRefusal(error)) line.client.close();
       throw failure;
     }

@@ -1,16 +1,17 @@
 import { setTimeout } from "node:timers/promises";
-import { createGate, type Gate } from "../../../../base/concurrency.ts";
-import { sha256Hex } from "../../../../base/hash.ts";
-import { refuseSetting, ServiceError } from "../../../service-error.ts";
-import type { Action } from "../../integration.ts";
+import { refuseSetting, ServiceError } from "../../../service/service-error.ts";
+import { createGate, type Gate } from "../../../shared/base/concurrency.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
+import type { Action } from "../../port/integration.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";
 import type { OpenMailBox, SentMail } from "../mail-box.ts";
-import { checkSendLimits, isOwnMessageId, readMailSettings, SEND_LIMIT_SPAN_MS } from "../mail-settings.ts";
+import { checkSendLimits, readMailSettings } from "../mail-settings.ts";
 import type { MailParser } from "../parsing/mail-parser.ts";
 import { ImapBox } from "./imap-box.ts";
 import { listImapFolders, pickFolder, writeImapId } from "./imap-folders.ts";
 import { appendMessage, collectMessage, inFolder, makeFolder } from "./imap-messages.ts";
 import { createImapSession, type ImapLine, type ImapSession } from "./imap-session.ts";
+import { listSendTimes, planSend } from "./plan-send.ts";
 import { sendBySmtp, trySmtp } from "./send-by-smtp.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
 
@@ -26,6 +27,8 @@ interface Account {
 /** Waits so many milliseconds. */
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
+/** Most messages of which it is known that they were not sent. */
+const MAX_UNSENT = 1000;
 /** Milliseconds before each look for the copy that many servers file themselves, some a moment later. */
 const LOOKS_MS = [0, 1000, 1500, 1500];
 
@@ -36,6 +39,15 @@ export function createMailAccounts(
 ) {
   const sleep: Sleep = o.sleep ?? ((ms, signal) => setTimeout(ms, undefined, { signal }));
   const accounts = new Map<string, Account>();
+  /** Message-IDs of messages that were not handed over, the newest last. */
+  const unsent = new Set<string>();
+  const noteUnsent = (messageId: string) => {
+    unsent.add(messageId);
+    for (const oldest of unsent.size > MAX_UNSENT ? unsent : []) {
+      unsent.delete(oldest);
+      break;
+    }
+  };
   return {
     open(settings: ServerSettings, ...[context, action]: Parameters<OpenMailBox>): ImapBox {
       // Different settings mean a different account; the old connection closes when idle. A renewed access
@@ -51,7 +63,17 @@ export function createMailAccounts(
         settings,
         session,
         parser,
-        send: (draft, box) => sendMail(draft, box, { settings, account, action, sleep }),
+        plan: (recipients, box) => planSend(recipients, box, settings),
+        isUnsent: (messageId) => unsent.has(messageId),
+        send: (draft, box, before) =>
+          sendMail(draft, box, {
+            settings,
+            account,
+            action,
+            sleep,
+            before,
+            noteUnsent: () => noteUnsent(draft.messageId),
+          }),
       });
     },
     /** Ends all connections; a later call opens them again. */
@@ -103,6 +125,9 @@ interface Sending {
   readonly account: Account;
   readonly action: Pick<Action, "level" | "idempotent">;
   readonly sleep: Sleep;
+  readonly before: () => Promise<void>;
+  /** Notes that the outgoing server certainly does not have the message. */
+  readonly noteUnsent: () => void;
 }
 
 /** Sends a message and files it; that it could not be filed is no reason to say that it was not sent. */
@@ -111,7 +136,8 @@ async function sendMail(draft: Draft, box: ImapBox, o: Sending): Promise<SentMai
   const leave = await o.account.sending.enter(signal);
   try {
     checkSendLimits(readMailSettings(connection.settings), await listSendTimes(box), now());
-    const { delivered, notDelivered, refusals } = await sendBySmtp(o.settings, draft, { signal, action: o.action });
+    await o.before();
+    const { delivered, notDelivered, refusals } = await handOver(draft, signal, o);
     const filed = await fileCopy(draft, box, o).catch(toNote);
     const notes = [
       ...(refusals === undefined ? [] : [`The server refused some recipients: ${refusals}`]),
@@ -124,6 +150,19 @@ async function sendMail(draft: Draft, box: ImapBox, o: Sending): Promise<SentMai
   }
 }
 
+async function handOver(draft: Draft, signal: AbortSignal, { settings, action, noteUnsent }: Sending) {
+  let isHandedOver = false;
+  const onHandOver = () => {
+    isHandedOver = true;
+  };
+  try {
+    return await sendBySmtp(settings, draft, { signal, action, onHandOver });
+  } catch (error) {
+    if (!isHandedOver) noteUnsent();
+    throw error;
+  }
+}
+
 interface Filed {
   readonly id: string | undefined;
   readonly folder: string;
@@ -133,25 +172,6 @@ interface Filed {
 function toNote(error: unknown): Filed {
   const why = error instanceof ServiceError ? error.message : "the mailbox did not take it.";
   return { id: undefined, folder: "Sent", note: `The message was sent, but its copy could not be filed: ${why}` };
-}
-
-/** When this service sent messages in the last day, newest first. */
-function listSendTimes(box: ImapBox): Promise<number[]> {
-  return box.look(async (line) => {
-    const { client } = line;
-    const folder = pickFolder(await listImapFolders(line), "Sent");
-    if (folder === undefined) return [];
-    return inFolder(line, folder, async () => {
-      const since = new Date(box.context.now() - 2 * SEND_LIMIT_SPAN_MS);
-      const uids = line.need(await client.search({ since }, { uid: true }));
-      if (uids.length === 0) return [];
-      const fetched = await client.fetchAll(uids, { uid: true, internalDate: true, envelope: true }, { uid: true });
-      return fetched
-        .filter(({ envelope }) => isOwnMessageId(envelope?.messageId ?? ""))
-        .map(({ internalDate = 0 }) => new Date(internalDate).getTime())
-        .sort((a, b) => b - a);
-    });
-  });
 }
 
 /** Files a sent message, unless the server does so itself. */

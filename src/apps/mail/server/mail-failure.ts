@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { cleanText } from "../../../../base/text.ts";
-import { refuseSetting, ServiceError } from "../../../service-error.ts";
-import type { Action } from "../../integration.ts";
-import { describeCertificate } from "../../network-words.ts";
-import { createProviderError } from "../../provider-failure.ts";
+import { refuseSetting, ServiceError } from "../../../service/service-error.ts";
+import { cleanText } from "../../../shared/base/text.ts";
+import type { Action } from "../../port/integration.ts";
+import { describeCertificate } from "../../port/network-words.ts";
+import { createProviderError } from "../../port/provider-failure.ts";
 import { findProvider } from "../find-servers/known-providers.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
 import { speaksTls } from "./speaks-tls.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type AllowedHosts, isOwnHost } from "../../../fetch/address-rules.ts";
-import { refuseSetting } from "../../../service-error.ts";
-import type { SignInPlan } from "../../integration.ts";
+import { type AllowedHosts, isOwnHost } from "../../../service/fetch/address-rules.ts";
+import { refuseSetting } from "../../../service/service-error.ts";
+import type { SignInPlan } from "../../port/integration.ts";
 import { readMailSettings } from "../mail-settings.ts";
 import { SIGN_INS } from "./server-settings.ts";
 

@@ -1,11 +1,11 @@
 import type { FetchMessageObject, MessageStructureObject, SearchObject } from "imapflow";
-import { sanitiseFileName } from "../../../files/file-name.ts";
+import { sanitiseFileName } from "../../../service/files/file-name.ts";
 import type { FoundMessage, FoundMessages, MailPlace } from "../mail-box.ts";
 import { type MailQuery, type MailTerm, matchesPlace } from "../mail-query.ts";
 import type { SearchParser } from "../parsing/search-parser.ts";
 import { listAttachmentNames } from "../read-mail.ts";
 import { type ImapFolder, writeImapId } from "./imap-folders.ts";
-import { readState } from "./imap-messages.ts";
+import { fetchByUid, readState } from "./imap-messages.ts";
 import type { ImapLine } from "./imap-session.ts";
 
 /** Enough of a message to show how it begins. */
@@ -77,8 +77,8 @@ export async function searchImap(line: ImapLine, query: MailQuery, scope: Scope)
 
 async function list(line: ImapLine, uids: readonly number[], o: Scope & { readonly withStructure: boolean }) {
   if (uids.length === 0) return [];
-  const fields = { uid: true, flags: true, internalDate: true, bodyStructure: o.withStructure };
-  const fetched = await line.client.fetchAll([...uids], fields, { uid: true });
+  const fields = { flags: true, internalDate: true, bodyStructure: o.withStructure };
+  const fetched = await fetchByUid(line, [...uids], fields);
   return fetched
     .map((message) => ({ message, place: readState(message, o) }))
     .sort((a, b) => b.place.receivedAt - a.place.receivedAt || b.message.uid - a.message.uid);

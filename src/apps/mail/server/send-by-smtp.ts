@@ -2,12 +2,11 @@ import { Readable } from "node:stream";
 import type { Transporter } from "nodemailer";
 import type { CustomAuthenticationContext } from "nodemailer/lib/smtp-connection/index.js";
 import type { Options, SentMessageInfo } from "nodemailer/lib/smtp-transport/index.js";
-import { parseJson } from "../../../../base/json.ts";
-import { refuseSetting, ServiceError } from "../../../service-error.ts";
-import type { Action } from "../../integration.ts";
-import { createProviderError } from "../../provider-failure.ts";
-import { composeMessage, type Draft } from "../compose-message.ts";
-import { listRecipients } from "../send-message.ts";
+import { refuseSetting, ServiceError } from "../../../service/service-error.ts";
+import { parseJson } from "../../../shared/base/json.ts";
+import type { Action } from "../../port/integration.ts";
+import { createProviderError } from "../../port/provider-failure.ts";
+import { composeMessage, type Draft, listRecipients } from "../compose-message.ts";
 import {
   explainConnect,
   explainTls,
@@ -52,11 +51,14 @@ export async function trySmtp(settings: SmtpSettings, signal: AbortSignal): Prom
 export async function sendBySmtp(
   settings: ServerSettings,
   draft: Draft,
-  o: { readonly signal: AbortSignal; readonly action: Pick<Action, "level" | "idempotent"> },
+  o: {
+    readonly signal: AbortSignal;
+    readonly action: Pick<Action, "level" | "idempotent">;
+    /** Called before the server can see the end of the message: until then it certainly was not sent. */
+    readonly onHandOver: () => void;
+  },
 ): Promise<Handed> {
-  const { smtp } = settings;
-  if (smtp === undefined)
-    throw refuseSetting("smtpHost", "is empty: this mailbox can be read, but nothing can be sent from it.");
+  const smtp = findSmtp(settings);
   let isHandedOver = false;
   async function* watch(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const bytes of composeMessage(draft, false)) {
@@ -66,6 +68,7 @@ export async function sendBySmtp(
     o.signal.throwIfAborted();
     // The server can see the end of the message only after this.
     isHandedOver = true;
+    o.onHandOver();
   }
   const raw = Readable.from(watch(), { objectMode: false });
   const envelope = { from: draft.from.address, to: listRecipients(draft), size: estimateSize(draft) };
@@ -86,6 +89,12 @@ export async function sendBySmtp(
   } finally {
     raw.destroy();
   }
+}
+
+/** The outgoing server. Throws ServiceError 422 when there is none. */
+export function findSmtp({ smtp }: ServerSettings): MailServer {
+  if (smtp !== undefined) return smtp;
+  throw refuseSetting("smtpHost", "is empty: this mailbox can be read, but nothing can be sent from it.");
 }
 
 async function createSmtp({

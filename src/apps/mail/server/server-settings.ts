@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { type AllowedHosts, isOwnHost } from "../../../fetch/address-rules.ts";
-import { refuseSetting } from "../../../service-error.ts";
+import { type AllowedHosts, isOwnHost } from "../../../service/fetch/address-rules.ts";
+import { refuseSetting } from "../../../service/service-error.ts";
 import { readMailSettings } from "../mail-settings.ts";
 
 /** How a connection is protected: TLS from its first byte, TLS begun by a command and required, or not at all. */

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { createGate, type Gate } from "../../../../base/concurrency.ts";
-import { sha256Hex } from "../../../../base/hash.ts";
-import type { AllowedHosts } from "../../../fetch/address-rules.ts";
-import { type AppAgent, createAppAgent } from "../../../fetch/guarded-connector.ts";
-import { refuseSetting, ServiceError } from "../../../service-error.ts";
-import type { ActionContext } from "../../integration.ts";
+import type { AllowedHosts } from "../../../service/fetch/address-rules.ts";
+import { type AppAgent, createAppAgent } from "../../../service/fetch/guarded-connector.ts";
+import { refuseSetting, ServiceError } from "../../../service/service-error.ts";
+import { createGate, type Gate } from "../../../shared/base/concurrency.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
+import type { ActionContext } from "../../port/integration.ts";
 import type { OpenNotebook } from "../notebook.ts";
 import { NotionClient } from "./notion-client.ts";
 import { NotionNotebook } from "./notion-notebook.ts";
@@ -56,6 +56,11 @@ export function createNotionAccounts(o: NotionOptions) {
       const gate = findGate(settings);
       return new NotionNotebook(connect(settings, context, action), {
         start: settings.parent,
+        expectedState: context.expectedState,
+        now: context.now,
+        ...(context.keep && { keep: context.keep }),
+        ...(context.leave && { leave: context.leave }),
+        notes: context.connection.label,
         inTurn: (work) => gate.run(work, context.signal),
       });
     }) satisfies OpenNotebook,

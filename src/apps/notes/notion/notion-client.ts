@@ -1,12 +1,12 @@
 import { type Dispatcher, request } from "undici";
 import type { z } from "zod";
-import { parseJson } from "../../../../base/json.ts";
-import { readText } from "../../../fetch/read-body.ts";
-import { hideSecrets } from "../../../secrets/secret-settings.ts";
-import type { ServiceError } from "../../../service-error.ts";
-import type { Action, ActionContext } from "../../integration.ts";
-import { createProviderError, readNetworkFailure, readRetryAfter } from "../../provider-failure.ts";
-import { findProviderWords } from "../../provider-words.ts";
+import { readText } from "../../../service/fetch/read-body.ts";
+import type { ServiceError } from "../../../service/service-error.ts";
+import { parseJson } from "../../../shared/base/json.ts";
+import { hideSecrets } from "../../port/hide-secrets.ts";
+import type { Action, ActionContext } from "../../port/integration.ts";
+import { createProviderError, readNetworkFailure, readRetryAfter } from "../../port/provider-failure.ts";
+import { findProviderWords } from "../../port/provider-words.ts";
 import { errorSchema, listSchema } from "./notion-objects.ts";
 import type { NotionSettings } from "./notion-settings.ts";
 

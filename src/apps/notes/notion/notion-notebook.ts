@@ -1,8 +1,13 @@
-import { cutSnippet, toSearchWords } from "../../../../base/text.ts";
-import { refuseValue } from "../../../service-error.ts";
+import { refuseValue } from "../../../service/service-error.ts";
+import { cutSnippet, toSearchWords } from "../../../shared/base/text.ts";
+import type { ActionContext } from "../../port/integration.ts";
+import { checkState } from "../../port/preview.ts";
+import type { KeptWrite, UndoPlan, Verdict } from "../../port/undo.ts";
 import {
+  type ChangedPage,
   checkTitle,
   type FoundPages,
+  type NewPage,
   type Notebook,
   type PageChange,
   type PageDraft,
@@ -11,10 +16,14 @@ import {
   type PageHit,
   type PageSummary,
   type PageTarget,
+  type RemovedPage,
   scorePage,
 } from "../notebook.ts";
+import { changesAnything, keepChange } from "./keep-change.ts";
+import { keepNewPage } from "./keep-new-page.ts";
 import type { NotionClient } from "./notion-client.ts";
-import { pageSchema, readTags, readValues } from "./notion-objects.ts";
+import type { NotionAfter, NotionIntent } from "./notion-kept.ts";
+import { type NotionPage, readTags, readValues } from "./notion-objects.ts";
 import {
   getNotionPage,
   type ListedPage,
@@ -23,30 +32,42 @@ import {
   searchTitles,
   summariseNotionPage,
 } from "./notion-pages.ts";
-import { findPlace, type Place } from "./notion-places.ts";
+import { findPlace, makePlace, type Place, type SoughtPlace, seekPlace } from "./notion-places.ts";
+import { settleNotionWrite } from "./notion-settle.ts";
+import { planNotionUndo } from "./notion-undo.ts";
 import { readFront, readMarkdown } from "./page-markdown.ts";
-import { changeNotionPage, createNotionPage } from "./write-notion-page.ts";
+import { lookAtLeft, noteLeft, seeNotionPage } from "./see-page.ts";
+import { seePlace, viewChange, viewNew, viewRemoval } from "./view-change.ts";
+import {
+  changeNotionPage,
+  createNotionPage,
+  planNotionChange,
+  setInTrash,
+  summariseChanged,
+} from "./write-notion-page.ts";
 
 /** Most pages of one call that are looked into, and how many at once: Notion answers about three requests a second. */
 const MAX_OPENED = 100;
 const AT_ONCE = 4;
 
+interface NotebookOptions extends Pick<ActionContext, "expectedState" | "keep" | "leave" | "now"> {
+  /** Label of the connection. */
+  readonly notes: string;
+  /** Id of the page or database in which paths begin. */
+  readonly start: string | undefined;
+  /** Lets one change of this workspace happen at a time. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
 /** The notebook that is a workspace of Notion, as far as it is shared with a token. */
 export class NotionNotebook implements Notebook {
   readonly #client: NotionClient;
-  readonly #start: string | undefined;
-  readonly #inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly #o: NotebookOptions;
+  readonly #inTurn: NotebookOptions["inTurn"];
 
-  /**
-   * @param o.start id of the page or database in which paths begin
-   * @param o.inTurn lets one change of this workspace happen at a time
-   */
-  constructor(
-    client: NotionClient,
-    o: { readonly start: string | undefined; readonly inTurn: <T>(work: () => Promise<T>) => Promise<T> },
-  ) {
+  constructor(client: NotionClient, o: NotebookOptions) {
     this.#client = client;
-    this.#start = o.start;
+    this.#o = o;
     this.#inTurn = o.inTurn;
   }
 
@@ -92,33 +113,78 @@ export class NotionNotebook implements Notebook {
 
   create(draft: PageDraft): Promise<PageSummary> {
     return this.#inTurn(async () => {
-      const place = await findPlace(this.#client, { parent: draft.parent, start: this.#start, create: true });
-      if (draft.ifExists === "error") await this.#refuseTaken(place, draft.title);
-      return createNotionPage(this.#client, place, draft);
+      const { keep, leave } = this.#o;
+      const sought = await this.#seekFree(draft);
+      checkState(this.#o, seePlace(sought));
+      if (keep !== undefined) await keep(await keepNewPage(this.#client, sought, { draft, at: this.#o.now() }));
+      const place = await makePlace(this.#client, sought);
+      const page = await createNotionPage(this.#client, place, draft);
+      if (leave !== undefined) leave(await lookAtLeft(this.#client, page));
+      return summariseNotionPage(page, draft.tags);
     });
+  }
+
+  async planCreate(draft: PageDraft): Promise<NewPage> {
+    return viewNew(await this.#seekFree(draft), draft);
   }
 
   change(target: PageTarget, change: PageChange): Promise<PageSummary> {
     return this.#inTurn(async () => {
-      const page = await getNotionPage(this.#client, target.pageId);
-      checkTitle(summariseNotionPage(page), target);
-      return changeNotionPage(this.#client, page, change);
+      const page = await this.#get(target);
+      const plan = await planNotionChange(this.#client, page, change);
+      checkState(this.#o, seeNotionPage(page, plan.old));
+      if (changesAnything(page, plan)) await this.#o.keep?.(keepChange(page, plan));
+      const changed = await changeNotionPage(this.#client, page, plan);
+      this.#o.leave?.(noteLeft(changed.page, changed.text));
+      return summariseChanged(changed.page, plan.tags);
     });
   }
 
-  async remove(target: PageTarget): Promise<{ page: PageSummary; trashedTo: string }> {
+  async planChange(target: PageTarget, change: PageChange): Promise<ChangedPage> {
+    const page = await this.#get(target);
+    return viewChange(page, await planNotionChange(this.#client, page, change), change);
+  }
+
+  async planRemove(target: PageTarget): Promise<RemovedPage> {
+    const page = await this.#get(target);
+    return viewRemoval(page, await readMarkdown(this.#client, page.id));
+  }
+
+  async #get(target: PageTarget): Promise<NotionPage> {
     const page = await getNotionPage(this.#client, target.pageId);
+    checkTitle(summariseNotionPage(page), target);
+    return page;
+  }
+
+  async remove(target: PageTarget): Promise<{ page: PageSummary; trashedTo: string }> {
+    const page = await this.#get(target);
     const summary = summariseNotionPage(page);
-    checkTitle(summary, target);
-    const path = `pages/${page.id}`;
-    await this.#client.ask({ method: "PATCH", path, body: { in_trash: true }, schema: pageSchema, isEffect: true });
+    if (this.#o.expectedState !== undefined)
+      checkState(this.#o, seeNotionPage(page, await readMarkdown(this.#client, page.id)));
+    const { id, last_edited_time: edited } = page;
+    await this.#o.keep?.({ on: "notion", write: "remove", id, edited, page: { ...summary } } satisfies NotionIntent);
+    const removed = await setInTrash(this.#client, id, true);
+    this.#o.leave?.({ id, edited: removed.last_edited_time } satisfies NotionAfter);
     return { page: summary, trashedTo: summary.path };
   }
 
+  planUndo(kept: KeptWrite): Promise<UndoPlan> {
+    return planNotionUndo({ client: this.#client, ...this.#o }, kept);
+  }
+
+  settle(kept: KeptWrite): Promise<Verdict> {
+    return settleNotionWrite({ client: this.#client, ...this.#o }, kept);
+  }
+
   #findPlace(parent: string): Promise<Place> {
-    return parent === ""
-      ? Promise.resolve({ kind: "all" })
-      : findPlace(this.#client, { parent, start: this.#start, create: false });
+    return parent === "" ? Promise.resolve({ kind: "all" }) : findPlace(this.#client, { parent, start: this.#o.start });
+  }
+
+  /** Where a new page goes; throws ServiceError 400 where none of its title may. */
+  async #seekFree({ parent, ifExists, title }: PageDraft): Promise<SoughtPlace> {
+    const sought = await seekPlace(this.#client, { parent, start: this.#o.start });
+    if (ifExists === "error" && sought.missing.length === 0) await this.#refuseTaken(sought.place, title);
+    return sought;
   }
 
   async #refuseTaken(place: Place, title: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isRecord } from "../../../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 
 const richTextSchema = z.looseObject({ plain_text: z.string() });
 
@@ -157,7 +157,8 @@ export function placeValues(given: Readonly<Record<string, unknown>>, columns: P
   return { values, others };
 }
 
-function findColumn(name: string, columns: PropertyMap): [string, Property] | undefined {
+/** The column that a property of this name goes into, by its own name. */
+export function findColumn(name: string, columns: PropertyMap): [string, Property] | undefined {
   const entries = Object.entries(columns);
   return (
     entries.find(([column]) => column === name) ??

@@ -1,4 +1,4 @@
-import { refuseMissing, refuseValue } from "../../../service-error.ts";
+import { refuseMissing, refuseValue } from "../../../service/service-error.ts";
 import type { PageSummary } from "../notebook.ts";
 import type { NotionClient } from "./notion-client.ts";
 import {

@@ -1,5 +1,5 @@
-import { parseFolderPath } from "../../../files/folder.ts";
-import { refuseMissing, refuseValue, ServiceError } from "../../../service-error.ts";
+import { parseFolderPath } from "../../../service/files/folder.ts";
+import { refuseMissing, refuseValue, ServiceError } from "../../../service/service-error.ts";
 import type { NotionClient } from "./notion-client.ts";
 import {
   type Block,
@@ -16,29 +16,50 @@ import {
 
 /** Where pages lie. */
 export type Place =
-  | { readonly kind: "page"; readonly id: string }
+  | { readonly kind: "page"; readonly id: string; readonly title?: string }
   | { readonly kind: "data_source"; readonly id: string; readonly columns: PropertyMap }
   /** Everything that is shared with the token. */
   | { readonly kind: "all" };
 
+/** How far a path leads: the last place of it that is there, and the titles of the pages that are missing below. */
+export interface SoughtPlace {
+  readonly place: Place;
+  readonly missing: readonly string[];
+}
+
 /**
- * Finds the place that `parent` names: titles separated by "/" from `start` on, an id or an address. With `create`, pages
- * that are missing on the way are made. Throws ServiceError 400 or 404 naming the argument.
+ * Looks for the place that `parent` names: titles separated by "/" from `start` on, an id or an address. Throws ServiceError
+ * 400 or 404 naming the argument where nothing can be made that would be it.
  */
-export async function findPlace(
+export async function seekPlace(
   client: NotionClient,
-  { parent, start, create }: { parent: string; start: string | undefined; create: boolean },
-): Promise<Place> {
+  { parent, start }: { readonly parent: string; readonly start: string | undefined },
+): Promise<SoughtPlace> {
   const id = readNotionId(parent);
-  if (id !== undefined) return openPlace(client, id);
+  if (id !== undefined) return { place: await openPlace(client, id), missing: [] };
   const titles = parseFolderPath(parent, "parent");
   let place: Place = start === undefined ? { kind: "all" } : await openPlace(client, start);
-  for (const title of titles) {
+  for (const [index, title] of titles.entries()) {
     const next: Place | undefined = await findChild(client, place, title);
-    if (next === undefined && (!create || place.kind === "all")) throw refusePlace(title, start);
-    place = next ?? { kind: "page", id: await createEmptyPage(client, place, title) };
+    if (next === undefined && place.kind === "all") throw refusePlace(title, start);
+    if (next === undefined) return { place, missing: titles.slice(index) };
+    place = next;
   }
+  return { place, missing: [] };
+}
+
+/** The place that `parent` names, as {@link seekPlace} finds it. Throws ServiceError 404 when a page on the way is missing. */
+export async function findPlace(client: NotionClient, o: Parameters<typeof seekPlace>[1]): Promise<Place> {
+  const { place, missing } = await seekPlace(client, o);
+  if (missing[0] !== undefined) throw refusePlace(missing[0], o.start);
   return place;
+}
+
+/** Makes the pages that are missing. */
+export async function makePlace(client: NotionClient, { place, missing }: SoughtPlace): Promise<Place> {
+  let made = place;
+  for (const title of missing) made = { kind: "page", id: await createEmptyPage(client, made, title) };
+  return made;
 }
 
 function refusePlace(title: string, start: string | undefined): ServiceError {
@@ -53,7 +74,7 @@ function refusePlace(title: string, start: string | undefined): ServiceError {
 export async function openPlace(client: NotionClient, id: string): Promise<Place> {
   const part = encodeURIComponent(id);
   const page = await askIfThere(() => client.ask({ method: "GET", path: `pages/${part}`, schema: pageSchema }));
-  if (page !== undefined) return checkThere({ kind: "page", id: page.id }, page.in_trash);
+  if (page !== undefined) return checkThere({ kind: "page", id: page.id, title: readTitle(page) }, page.in_trash);
   const source = await askIfThere(() => openDataSource(client, id));
   if (source !== undefined) return source;
   const path = `databases/${part}`;
@@ -128,7 +149,8 @@ export function readBlockTitle(block: Block): string {
   return title.replaceAll(/\s+/g, " ").trim() || "Untitled";
 }
 
-function isTitle(found: string, wanted: string): boolean {
+/** True for the same title, as people see it. */
+export function isTitle(found: string, wanted: string): boolean {
   return found.normalize("NFC") === wanted.normalize("NFC").replaceAll(/\s+/g, " ").trim();
 }
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type AllowedHosts, isOwnHost } from "../../../fetch/address-rules.ts";
+import { type AllowedHosts, isOwnHost } from "../../../service/fetch/address-rules.ts";
 
-import { refuseSetting } from "../../../service-error.ts";
-import type { SettingField } from "../../integration.ts";
+import { refuseSetting } from "../../../service/service-error.ts";
+import type { SettingField } from "../../port/integration.ts";
 import { readNotionId } from "./notion-objects.ts";
 
 /** Settings of a notes connection that is a workspace of Notion. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { refuseValue } from "../../../service-error.ts";
+import { refuseValue } from "../../../service/service-error.ts";
 import { changeFrontMatter, readFrontMatter } from "../front-matter.ts";
 import type { NotionClient } from "./notion-client.ts";
 
@@ -26,6 +26,8 @@ export interface PageMarkdown {
   readonly body: string;
   /** True when Notion left out blocks: too many, of unknown kinds, or not shared with the token. */
   readonly isPartial: boolean;
+  /** All of it as Notion wrote it, with the front block. */
+  readonly raw: string;
 }
 
 /** One command of Notion's Markdown API. */
@@ -38,21 +40,29 @@ export type MarkdownCommand =
 export async function readMarkdown(client: NotionClient, id: string): Promise<PageMarkdown> {
   const path = `pages/${encodeURIComponent(id)}/markdown`;
   const { markdown, truncated, unknown_block_ids } = await client.ask({ method: "GET", path, schema: markdownSchema });
-  const found = FRONT.exec(markdown);
-  const body = fromEnhanced(markdown.slice(found?.[0].length ?? 0)).trimEnd();
+  return parseMarkdown(markdown, truncated || unknown_block_ids.length > 0);
+}
+
+/** Takes the text of a page apart, as Notion wrote it. */
+export function parseMarkdown(raw: string, isPartial: boolean): PageMarkdown {
+  const found = FRONT.exec(raw);
+  const body = fromEnhanced(raw.slice(found?.[0].length ?? 0)).trimEnd();
   return {
     yaml: found?.[2]?.trimEnd(),
     frontText: found?.[0].trimEnd() ?? "",
     body: body === "" ? "" : `${body}\n`,
-    isPartial: truncated || unknown_block_ids.length > 0,
+    isPartial,
+    raw,
   };
 }
 
-/** Changes the text of a page. Notion refuses to delete pages and databases inside it. */
-export async function writeMarkdown(client: NotionClient, id: string, command: MarkdownCommand): Promise<void> {
+/** Changes the text of a page, and gives what it is then. Notion refuses to delete pages and databases inside it. */
+export async function writeMarkdown(client: NotionClient, id: string, command: MarkdownCommand): Promise<PageMarkdown> {
   const path = `pages/${encodeURIComponent(id)}/markdown`;
   const body = { type: command.type, [command.type]: toPayload(command) };
-  await client.ask({ method: "PATCH", path, body, schema: markdownSchema, isEffect: true });
+  const asked = { method: "PATCH", path, body, schema: markdownSchema, isEffect: true } as const;
+  const { markdown, truncated, unknown_block_ids } = await client.ask(asked);
+  return parseMarkdown(markdown, truncated || unknown_block_ids.length > 0);
 }
 
 function toPayload(command: MarkdownCommand): unknown {
@@ -61,9 +71,14 @@ function toPayload(command: MarkdownCommand): unknown {
   return { content_updates: [{ old_str: command.oldText, new_str: command.newText }] };
 }
 
+/** True for a text that Notion takes in one request. */
+export function fitsRequest(markdown: string): boolean {
+  return Buffer.byteLength(JSON.stringify(markdown)) <= MAX_BYTES;
+}
+
 /** Throws ServiceError 400 naming the argument when the text is longer than Notion takes in one request. */
 export function checkLength(markdown: string, field: string): void {
-  if (Buffer.byteLength(JSON.stringify(markdown)) > MAX_BYTES)
+  if (!fitsRequest(markdown))
     throw refuseValue(field, "is longer than Notion takes in one request.", "Write it in several parts, with append.");
 }
 
@@ -102,7 +117,7 @@ function fromEnhanced(markdown: string): string {
 }
 
 const CODE = /^[ \t]*(`{3,}|~{3,})[^\n]*(?:\n(?![ \t]*\1)[^\n]*)*|(`+)[^`\n]+\2/gm;
-const CHILD = /<(page|database)\b[^<>]*\burl="([^"]+)"[^<>]*>[^<]*<\/\1>/g;
+const CHILD = /<(page|database)\b[^<>]*\burl="([^"]+)"[^<>]*>([^<]*)<\/\1>/g;
 const UNWRITABLE =
   /(?<!\\)<(?:unknown\b[^<>]*\balt="(?<alt>[^"]+)"|(?<tag>unknown|file|video|audio|pdf|columns|synced_block|meeting-notes|table_of_contents)\b)|!\[[^\]\n]*\]\([^)\s]*(?<image>X-Amz-)/g;
 
@@ -126,6 +141,11 @@ export function keepChildren({
       "Add text with append, or have a human change the page in Notion.",
     );
   return [...text.matchAll(CHILD)].map(([tag, , url = ""]) => ({ tag, url }));
+}
+
+/** Titles of the pages and databases inside a page. */
+export function listChildTitles({ body }: PageMarkdown): string[] {
+  return [...body.replaceAll(CODE, "").matchAll(CHILD)].map(([, , , title = ""]) => title);
 }
 
 /** Tags and properties of a front block, and why it cannot be read. */

@@ -1,4 +1,4 @@
-import { refuseValue, ServiceError } from "../../../service-error.ts";
+import { refuseValue, ServiceError } from "../../../service/service-error.ts";
 import type { PageChange, PageDraft, PageSummary } from "../notebook.ts";
 import type { NotionClient } from "./notion-client.ts";
 import {
@@ -26,18 +26,22 @@ import {
   writeMarkdown,
 } from "./page-markdown.ts";
 
-/** Creates a page with its text, in one request. */
-export async function createNotionPage(client: NotionClient, place: Place, draft: PageDraft): Promise<PageSummary> {
+/** The request that creates a page. Throws ServiceError 400 for one that cannot be. */
+export function composeNotionPage(place: Place, draft: PageDraft) {
   const { values, front } = placeDraft(place, draft);
   const markdown = join(front, toEnhanced(draft.body));
   checkLength(markdown, "body");
-  const body = {
+  return {
     parent: toParent(place),
     properties: { ...writeTitle(place, draft.title), ...values },
     ...(markdown === "" ? {} : { markdown }),
   };
-  const page = await client.ask({ method: "POST", path: "pages", body, schema: pageSchema, isEffect: true });
-  return summariseNotionPage(page, draft.tags);
+}
+
+/** Creates a page with its text, in one request. */
+export function createNotionPage(client: NotionClient, place: Place, draft: PageDraft): Promise<NotionPage> {
+  const body = composeNotionPage(place, draft);
+  return client.ask({ method: "POST", path: "pages", body, schema: pageSchema, isEffect: true });
 }
 
 /** Tags and properties as values of columns; those without a column in a front block. */
@@ -53,23 +57,39 @@ function placeDraft(place: Place, { tags, properties }: PageDraft) {
   return { values, front: Object.keys(known).length === 0 ? "" : writeFront(undefined, known) };
 }
 
-/** Changes a page in at most three requests. A half-done change is 500 `outcome_unknown`. */
-export async function changeNotionPage(
+/** A change worked out before the first request of it is sent. */
+export interface NotionChange extends ReturnType<typeof planChange> {
+  /** The text that it was made from. */
+  readonly old: PageMarkdown;
+  readonly columns: PropertyMap;
+}
+
+/** Works out a change by reads alone. Throws ServiceError 400 for one that cannot be made. */
+export async function planNotionChange(
   client: NotionClient,
   page: NotionPage,
   change: PageChange,
-): Promise<PageSummary> {
-  const old = await readMarkdown(client, page.id);
+): Promise<NotionChange> {
   const columns = await findColumns(client, page, change);
-  const { values, commands, tags } = planChange(page, { change, old, columns });
+  const old = await readMarkdown(client, page.id);
+  return { ...planChange(page, { change, old, columns }), old, columns };
+}
+
+/** Changes a page in at most three requests, and gives what it is then. A half-done change is 500 `outcome_unknown`. */
+export async function changeNotionPage(
+  client: NotionClient,
+  page: NotionPage,
+  { values, commands, old }: Pick<NotionChange, "values" | "commands" | "old">,
+): Promise<{ readonly page: NotionPage; readonly text: PageMarkdown }> {
   const path = `pages/${page.id}`;
   let changed = page;
+  let text = old;
   try {
     if (Object.keys(values).length > 0) {
       const body = { properties: values };
       changed = await client.ask({ method: "PATCH", path, body, schema: pageSchema, isEffect: true });
     }
-    for (const command of commands) await writeMarkdown(client, page.id, command);
+    for (const command of commands) text = await writeMarkdown(client, page.id, command);
     if (commands.length > 0)
       changed = await client.ask({ method: "GET", path, schema: pageSchema }).catch(() => changed);
   } catch (error) {
@@ -81,7 +101,18 @@ export async function changeNotionPage(
       cause: error,
     });
   }
-  return summariseNotionPage(changed, [...new Set([...readTags(changed), ...tags])]);
+  return { page: changed, text };
+}
+
+/** Moves a page to the trash, or back from there. */
+export function setInTrash(client: NotionClient, id: string, inTrash: boolean): Promise<NotionPage> {
+  const body = { in_trash: inTrash };
+  return client.ask({ method: "PATCH", path: `pages/${id}`, body, schema: pageSchema, isEffect: true });
+}
+
+/** Describes a page with the tags in its front block. */
+export function summariseChanged(page: NotionPage, tags: readonly string[]): PageSummary {
+  return summariseNotionPage(page, [...new Set([...readTags(page), ...tags])]);
 }
 
 async function findColumns(client: NotionClient, { parent }: NotionPage, change: PageChange): Promise<PropertyMap> {
