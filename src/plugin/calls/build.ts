@@ -1,9 +1,9 @@
-import { sha256Hex } from "../base/hash.ts";
-import { cutText } from "../base/text.ts";
-import { toPlainText } from "../card/plain-text.ts";
-import { SvcError } from "../errors.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { cutText } from "../../shared/base/text.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { SvcError } from "../../shared/errors.ts";
+import type { JsonSchema } from "../../shared/wire/tool.ts";
 import type { SchemaProfile } from "../schema/project/project-schema.ts";
-import type { JsonSchema } from "../wire/tool.ts";
 import type { Effect } from "./ask/request.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog/catalog-entry.ts";
 import { projectEntry } from "./projection.ts";
@@ -51,24 +51,6 @@ export function buildTools(
   }));
 }
 
-const CHARS_PER_TOKEN = 4;
-
-/**
- * The tools, if a model reads all of them within a budget of tokens, and else none: it then searches. A tool counts by its
- * name, description and schema, at four characters for a token.
- */
-export function keepWithin<Tool extends Pick<ToolDefinition, "name" | "description" | "schema">>(
-  tools: readonly Tool[],
-  tokens: number,
-): readonly Tool[] {
-  let left = tokens * CHARS_PER_TOKEN;
-  for (const { name, description, schema } of tools) {
-    left -= name.length + description.length + JSON.stringify(schema).length;
-    if (left < 0) return [];
-  }
-  return tools;
-}
-
 function describeEntry(entry: CatalogEntry): string {
   const asks = mustAskFirst(entry) ? "Asks the user for approval before it runs." : "";
   const learn = entry.schemaHash === undefined ? "Call svc_describe_tool first to learn its arguments." : "";
@@ -105,9 +87,11 @@ export function toModelName(name: string): string {
   return `${legal.slice(0, LIMIT - HASH_LENGTH - 1)}_${hash}`;
 }
 
+/** Names of one set of tools: the service's, and those that a model is shown. */
 export interface NameMap {
   /** The model's name of a service tool, or undefined when the tool is not in the map. */
   toModel(name: string): string | undefined;
+  /** The service's name of a tool, or undefined when no tool of the map is shown under this one. */
   toService(modelName: string): string | undefined;
 }
 

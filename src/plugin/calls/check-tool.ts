@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isRecord } from "../base/json.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import type { JsonSchema } from "../../shared/wire/tool.ts";
 import { createArgumentGuard } from "../schema/repair/argument-guard.ts";
-import type { JsonSchema } from "../wire/tool.ts";
 
 /** A tool in the shape of LangChain and others, reduced to the members that the checks use. */
 export interface CheckedTool {
@@ -12,6 +12,7 @@ export interface CheckedTool {
   invoke(input: never, config?: never): Promise<unknown>;
 }
 
+/** A tool for {@link createToolChecks}, with facts that the checks cannot find by themselves. */
 export interface ToolCheckSubject {
   readonly tool: CheckedTool;
   /** Valid arguments. Default: the smallest the schema allows. */
@@ -20,6 +21,7 @@ export interface ToolCheckSubject {
   readonly countEffects?: (() => Promise<number>) | undefined;
 }
 
+/** One test of a tool; its name completes a sentence that begins with the tool. */
 export interface ToolCheck {
   readonly name: string;
   /** Rejects with an Error that explains the failure. */

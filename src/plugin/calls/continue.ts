@@ -39,6 +39,7 @@ export type ContinueOptions = Pick<ToolCall, "signal" | "chooseConnection" | "pr
   readonly expected?: Pick<ToolCall, "toolName" | "arguments"> | undefined;
 };
 
+/** End of a call that went on, or its next question. */
 export interface ContinuedCall {
   readonly outcome: ToolOutcome;
   /** Set when the call ended with a question: another one than was answered, or one that came up while it ran. */
@@ -60,6 +61,7 @@ interface Parts {
   readonly tools: readonly StaticTool[];
 }
 
+/** Creates the functions that prepare, reopen and continue the calls of one session. */
 export function createContinuation(parts: Parts): CallContinuation {
   return {
     preview: (call) => previewCall(parts.pipeline, call),

@@ -1,6 +1,6 @@
-import { toPlainText } from "../card/plain-text.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import type { NextAction } from "../../shared/errors.ts";
 import { redact } from "../client/redact.ts";
-import type { NextAction } from "../errors.ts";
 import type { ApprovalRequest } from "./ask/request.ts";
 
 /** How a call ended. `unknown`: a write was sent and no answer came; it may have happened. */
@@ -35,6 +35,13 @@ export interface ToolOutcome {
   readonly resultPreview?: string;
   /** Characters of the stored result's JSON text. */
   readonly resultSize?: number;
+  /** The call that takes this one back, a write like any other; possible `until` (ISO 8601). */
+  readonly undo?: {
+    readonly toolName: string;
+    readonly arguments: Readonly<Record<string, unknown>>;
+    readonly connectionId?: string;
+    readonly until: string;
+  };
   /** What the plugin did on the way: repairs, ignored arguments, changed file types. */
   readonly notes: readonly string[];
   /** "recommended_next_action" of the API document. */
@@ -44,6 +51,7 @@ export interface ToolOutcome {
   readonly approval?: ApprovalRequest;
 }
 
+/** Further members of an outcome, for {@link createOutcome}. */
 export type OutcomeDetails = {
   -readonly [Key in keyof Omit<ToolOutcome, "status" | "toolName" | "notes">]?: ToolOutcome[Key] | undefined;
 };
@@ -136,8 +144,13 @@ export function renderOutcome(outcome: ToolOutcome): string {
     waiting_for: approval === undefined ? undefined : `the user's approval, until ${approval.expiresAt}`,
     notes: outcome.notes.length === 0 ? undefined : outcome.notes.slice(0, NOTES_MAX),
     result: outcome.result,
+    undo: outcome.undo === undefined ? undefined : renderUndo(outcome.undo),
     ...(resultRef === undefined ? {} : renderStored(outcome, resultRef)),
   });
+}
+
+function renderUndo({ toolName, until, ...call }: NonNullable<ToolOutcome["undo"]>) {
+  return { until, tool: "svc_call_tool", arguments: { name: toolName, ...call } };
 }
 
 function renderStored(outcome: ToolOutcome, ref: string) {

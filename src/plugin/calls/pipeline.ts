@@ -11,9 +11,11 @@ import type { ConnectionChoice, ToolOutcome } from "./outcome.ts";
 import type { ResultStore } from "./results.ts";
 import type { SessionEvent } from "./session-events.ts";
 
+/** Ways to put a question before a human. */
 export interface HumanChannel {
   /** Asked before every call that may change something; without it such calls end as `needs_approval`. */
   readonly approve?: Approver | undefined;
+  /** Asked when an app has several accounts and no default one; without it the outcome lists them. */
   readonly chooseConnection?: ConnectionChooser | undefined;
   /**
    * Shows the link when an app must be connected or reconnected; the call waits and then continues. Without it such
@@ -60,6 +62,7 @@ export interface ToolCall extends HumanChannel {
   readonly asked?: { readonly account: string; readonly after: string; readonly isYes: boolean } | undefined;
 }
 
+/** Question to a human: the account of an app for one call. */
 export interface ConnectionQuestion {
   readonly toolName: string;
   readonly integration: string;
@@ -119,7 +122,9 @@ export type UploadMode = "envelope" | "ingest";
  */
 export type ValidationMode = "advise" | "strict" | "off";
 
+/** Settings that all calls of a session share, with the defaults filled in. */
 export interface PipelineSettings {
+  /** Default `envelope`. */
   readonly upload: UploadMode;
   /** Default `advise`. */
   readonly validation: ValidationMode;
@@ -139,6 +144,7 @@ export interface PipelineSettings {
   readonly timeoutMs: number;
 }
 
+/** The parts of a session that its calls use. */
 export interface Pipeline extends HumanChannel {
   readonly client: SvcClient;
   readonly catalog: ToolCatalog;
@@ -162,6 +168,7 @@ export interface Pipeline extends HumanChannel {
   readonly running: Map<string, Promise<ToolOutcome>>;
   readonly queue: CallQueue;
   readonly emit: (event: SessionEvent) => void;
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;

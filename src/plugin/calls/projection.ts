@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isRecord } from "../base/json.ts";
-import { toPlainText } from "../card/plain-text.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import type { JsonSchema } from "../../shared/wire/tool.ts";
 import { type ProjectedSchema, type SchemaProfile, writeToolSchema } from "../schema/project/project-schema.ts";
-import type { JsonSchema } from "../wire/tool.ts";
 
 /** To be raised whenever a schema may be shown in another way than before: older projections are then made anew. */
 export const PROJECTION_VERSION = 2;

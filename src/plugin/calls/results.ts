@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "../base/disk.ts";
-import { cutText } from "../base/text.ts";
+import { replaceFile } from "../../shared/base/disk.ts";
+import { cutText } from "../../shared/base/text.ts";
 import { toSafeJson } from "./outcome.ts";
 
 const REF = /^r[a-f0-9]{20}$/;
@@ -10,12 +10,15 @@ const KEEP = 50;
 const KEEP_MS = 7 * 24 * 60 * 60 * 1_000;
 const MAX_PAGE = 24_000;
 
+/** A part of a stored result's JSON text. */
 export interface ResultPage {
   readonly ref: string;
   /** In characters, from 0. */
   readonly offset: number;
   readonly text: string;
+  /** Characters of the whole text. */
   readonly total: number;
+  /** Offset of the next part; undefined for the last. */
   readonly nextOffset: number | undefined;
 }
 
@@ -31,6 +34,7 @@ type CappedResult =
   | { readonly result: unknown }
   | { readonly resultRef: string; readonly resultPreview: string; readonly resultSize: number };
 
+/** Results too large for an outcome, to be read in parts. */
 export interface ResultStore {
   /** The result itself when its JSON text is short enough, else a stored copy and its beginning. */
   cap(result: unknown): Promise<CappedResult>;

@@ -1,4 +1,4 @@
-import { isSvcError } from "../errors.ts";
+import { isSvcError } from "../../shared/errors.ts";
 import { isAbort, isControlFlow, throwIfAborted, withAbort } from "./ask/abort.ts";
 import { createFingerprint } from "./ask/fingerprint.ts";
 import type { ApprovalRequest } from "./ask/request.ts";
@@ -158,6 +158,7 @@ async function execute(context: CallContext, plan: CallPlan): Promise<ToolOutcom
   return round.outcome;
 }
 
+/** The question to a human at which a call has stopped. */
 export type OpenQuestion =
   | {
       readonly kind: "approval";

@@ -7,7 +7,7 @@ import {
   checkTypes,
   refuseSetting,
   WAIT_BOUNDS,
-} from "../base/check-settings.ts";
+} from "../../shared/base/check-settings.ts";
 import type { PipelineSettings } from "./pipeline.ts";
 import type { SessionSettings, ToolSessionOptions } from "./session.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createEmitter } from "../base/concurrency.ts";
+import { createEmitter } from "../../shared/base/concurrency.ts";
 import { SvcClient } from "../client/client.ts";
 import { sleepFor } from "../client/retry.ts";
 import { createMediaRoots, type MediaFolder, type PrivateFolder } from "../media/open/roots.ts";
@@ -43,6 +43,7 @@ export type ToolSessionOptions = SessionSettings &
 
 type Choices<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
+/** Settings of a session besides its client; all may be left out. */
 export interface SessionSettings extends Choices<PipelineSettings>, Omit<HumanChannel, "approve"> {
   /**
    * Asked before every call that may change something. `owner`: nobody is asked here; the service holds such calls for its
@@ -75,8 +76,11 @@ export interface SessionSettings extends Choices<PipelineSettings>, Omit<HumanCh
    * report: catch them inside if you need them. Default none.
    */
   readonly onEvent?: ((event: SessionEvent) => void) | undefined;
+  /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
+  /** Default: a timer. */
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
+  /** From 0 up to 1. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
 }
 

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { shortenToSentence } from "../../shared/base/text.ts";
+import { isSvcError } from "../../shared/errors.ts";
+import { type JsonSchema, openArguments } from "../../shared/wire/tool.ts";
 import { listAllIntegrations } from "../client/all-integrations.ts";
 import type { SvcClient } from "../client/client.ts";
-import { isSvcError } from "../errors.ts";
 import { projectToolSchema, type SchemaProfile } from "../schema/project/project-schema.ts";
 import { readOwnArguments, showOwnSchema } from "../schema/repair/own-arguments.ts";
-import { type JsonSchema, openArguments } from "../wire/tool.ts";
 import { isAbort, isControlFlow, throwIfAborted, toFailure } from "./ask/abort.ts";
 import type { ToolCatalog } from "./catalog/catalog.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog/catalog-entry.ts";
@@ -23,6 +24,9 @@ export const STATIC_TOOL_NAMES = [
   "svc_read_result",
   "svc_status",
 ] as const;
+export type StaticToolName = (typeof STATIC_TOOL_NAMES)[number];
+
+/** Names of the tools for flows; a program that limits its model has to allow them with `flows: true`. */
 export const FLOW_TOOL_NAMES = [
   "svc_list_flow_templates",
   "svc_start_flow",
@@ -31,6 +35,8 @@ export const FLOW_TOOL_NAMES = [
   "svc_resume_flow",
   "svc_cancel_flow",
 ] as const;
+export type FlowToolName = (typeof FLOW_TOOL_NAMES)[number];
+
 /** Tools that change something themselves. */
 export const CHANGING_TOOL_NAMES = [
   "svc_start_flow",
@@ -38,8 +44,6 @@ export const CHANGING_TOOL_NAMES = [
   "svc_resume_flow",
   "svc_cancel_flow",
 ] as const;
-export type StaticToolName = (typeof STATIC_TOOL_NAMES)[number];
-export type FlowToolName = (typeof FLOW_TOOL_NAMES)[number];
 
 /** A call of a static tool: a {@link ToolCall} without tool, arguments and account. */
 export type StaticCall = Omit<ToolCall, "toolName" | "arguments" | "connectionId">;
@@ -87,6 +91,7 @@ export function showOwnTool(tool: StaticTool, profile: SchemaProfile): StaticToo
   return profile === "full" ? tool : { ...tool, schema: projectToolSchema(tool.schema, { profile }).schema };
 }
 
+/** The parts of a session that the static tools use. */
 export interface StaticToolParts {
   readonly client: SvcClient;
   readonly catalog: ToolCatalog;
@@ -97,6 +102,8 @@ export interface StaticToolParts {
 
 /** Most tools one search returns: a model reads them all. */
 const MAX_HITS = 20;
+/** Most characters of a description in a search: with the names, some 60 tokens a tool. */
+const MAX_HIT_TEXT = 110;
 
 const searchSchema = z.object({
   query: z.string().min(1).describe("What the tool should do, in a few words."),
@@ -156,10 +163,11 @@ async function searchTools(
   const found = await parts.catalog.search({ query, limit, integration }, call.signal);
   const tools = found.slice(0, limit).map((entry) => ({
     name: entry.name,
-    integration: entry.integration,
+    // Most names begin with it.
+    ...(entry.name.startsWith(`${entry.integration}_`) ? {} : { integration: entry.integration }),
     effect: entry.effect,
     asks_for_approval: tellApproval(entry),
-    description: cleanText(entry.description, 200),
+    description: cleanText(shortenToSentence(entry.description, MAX_HIT_TEXT), MAX_HIT_TEXT),
   }));
   const omitted = found.length - tools.length;
   const notice = omitted > 0 ? { not_shown: omitted } : {};

@@ -1,4 +1,4 @@
-import type { IntegrationItem, IntegrationQuery } from "../wire/catalog.ts";
+import type { IntegrationItem, IntegrationQuery } from "../../shared/wire/catalog.ts";
 import type { SvcClient } from "./client.ts";
 import type { CallOptions } from "./transport.ts";
 

@@ -1,4 +1,4 @@
-import { SvcError } from "../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 
 /** True for a host name that cannot leave this machine: `localhost`, `*.localhost`, 127.0.0.0/8 and `[::1]`. */
 export function isLoopbackHost(hostname: string): boolean {

@@ -1,10 +1,11 @@
-import { checkNumbers, countFrom, WAIT_BOUNDS } from "../base/check-settings.ts";
-import { sha256Hex } from "../base/hash.ts";
-import { SvcError } from "../errors.ts";
+import { checkNumbers, countFrom, WAIT_BOUNDS } from "../../shared/base/check-settings.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { parseBaseUrl } from "./base-url.ts";
 import type { HttpDispatcher } from "./request.ts";
 import { type RetryTools, type Sleep, sleepFor } from "./retry.ts";
 
+/** Settings of a `SvcClient`. */
 export interface SvcClientOptions {
   /** Where the service is: https, or http on a loopback host. A path prefix is kept. */
   readonly baseUrl: string;
@@ -16,6 +17,7 @@ export interface SvcClientOptions {
   readonly timeoutMs?: number | undefined;
   /** Largest JSON answer in bytes; 16 MiB. */
   readonly maxReplyBytes?: number | undefined;
+  /** Default `svc-agent-plugin`. */
   readonly userAgent?: string | undefined;
   /** Accept http for hosts other than loopback. Default false. */
   readonly allowInsecure?: boolean | undefined;
@@ -23,17 +25,23 @@ export interface SvcClientOptions {
   readonly proxy?: ProxySettings | undefined;
   /** An undici agent, used instead of one of the client's own; `close` leaves it open. */
   readonly dispatcher?: HttpDispatcher | undefined;
+  /** Waits between two tries. Default: a timer. */
   readonly sleep?: Sleep | undefined;
+  /** From 0 up to 1, for the waits between tries. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
+  /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
+/** Checked settings of a client, with the defaults filled in. */
 export interface ClientSettings extends RetryTools {
+  /** Origin and path, no trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly timeoutMs: number;
   readonly maxReplyBytes: number;
   readonly userAgent: string;
+  /** `anonymous` without a key. */
   readonly principal: string;
 }
 

@@ -1,14 +1,15 @@
 import type { z } from "zod";
-import * as approvals from "../wire/approval.ts";
-import * as catalog from "../wire/catalog.ts";
-import { FLOW_PAGE, TOOL_PAGE } from "../wire/constants.ts";
-import type { CanonicalExecuteRequest, ExecutionSummary, ToolExecuteRequest } from "../wire/execution.ts";
-import type { IngestReply } from "../wire/file.ts";
-import * as flows from "../wire/flow.ts";
-import * as identity from "../wire/identity.ts";
-import { type McpListing, mcpListingSchema, type RpcResponse, type ServerCard } from "../wire/mcp.ts";
-import * as sessions from "../wire/registration.ts";
-import * as tools from "../wire/tool.ts";
+import * as approvals from "../../shared/wire/approval.ts";
+import * as catalog from "../../shared/wire/catalog.ts";
+import { FLOW_PAGE, TOOL_PAGE } from "../../shared/wire/constants.ts";
+import type { CanonicalExecuteRequest, ExecutionSummary, ToolExecuteRequest } from "../../shared/wire/execution.ts";
+import type { IngestReply } from "../../shared/wire/file.ts";
+import * as flows from "../../shared/wire/flow.ts";
+import * as identity from "../../shared/wire/identity.ts";
+import { type McpListing, mcpListingSchema, type RpcResponse, type ServerCard } from "../../shared/wire/mcp.ts";
+import type { PreviewRequest } from "../../shared/wire/preview.ts";
+import * as sessions from "../../shared/wire/registration.ts";
+import * as tools from "../../shared/wire/tool.ts";
 import { readClientOptions, type SvcClientOptions } from "./client-options.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import * as ingest from "./ingest.ts";
@@ -16,8 +17,10 @@ import * as mcp from "./mcp.ts";
 import * as registration from "./registration.ts";
 import {
   type ExecuteReply,
+  type PreviewReply,
   readExecuteReply,
   readExecution,
+  readPreview,
   readResource,
   readStoredReply,
   recogniseShape,
@@ -114,6 +117,12 @@ export class SvcClient {
     const key = options?.idempotencyKey;
     const headers = key === undefined ? undefined : { [approvals.HOLD_KEY]: key };
     return readExecuteReply(await this.#transport.call({ method: "POST", path, body, headers, options }));
+  }
+
+  /** `POST /api/tools/{name}/preview` (not in the document), where the tool's description says `canonical.preview`. */
+  async previewTool(name: string, body: PreviewRequest, options?: CallOptions): Promise<PreviewReply> {
+    const path = `/api/tools/${encodeSegment(name, "name")}/preview`;
+    return readPreview(await this.#transport.call({ method: "POST", path, body, options }));
   }
 
   /** `POST /api/files/ingest`, at the address and with the token of an upload hint; never sends the API key. */

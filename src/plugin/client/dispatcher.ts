@@ -1,7 +1,7 @@
 import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
-import { SvcError } from "../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { isLoopbackHost } from "./base-url.ts";
 import type { ProxySettings } from "./client-options.ts";
 

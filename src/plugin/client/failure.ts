@@ -1,13 +1,16 @@
-import { errorCode } from "../base/error-code.ts";
-import { isSvcError, SvcError, type SvcErrorCode, type SvcErrorOptions } from "../errors.ts";
+import { errorCode } from "../../shared/base/error-code.ts";
+import { isSvcError, SvcError, type SvcErrorCode, type SvcErrorOptions } from "../../shared/errors.ts";
 import { redact } from "./redact.ts";
 
+/** Progress of one request, which tells whether a failed one has left. */
 export interface SendState {
   /** True from the moment the connection stood and the request was about to be written. */
   started: boolean;
+  /** The error that the body threw; undefined while there is none. */
   bodyError: unknown;
 }
 
+/** A request that this side ended, because of a limit, an abort or an unreadable answer. */
 export class RequestStopped extends Error {
   override readonly name = "RequestStopped";
   readonly kind: "timeout" | "aborted" | "too_large" | "undecodable";

@@ -1,7 +1,7 @@
-import { isRecord } from "../base/json.ts";
-import { SvcError } from "../errors.ts";
-import { API_KEY_HEADER } from "../wire/constants.ts";
-import { type IngestReply, ingestReplySchema } from "../wire/file.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { SvcError } from "../../shared/errors.ts";
+import { API_KEY_HEADER } from "../../shared/wire/constants.ts";
+import { type IngestReply, ingestReplySchema } from "../../shared/wire/file.ts";
 import { pathBelow } from "./base-url.ts";
 import { badResponse, isRedirect, recogniseShape, toServiceError } from "./reply.ts";
 import type { RequestBody } from "./request.ts";

@@ -1,12 +1,12 @@
-import { isRecord, parseJson } from "../base/json.ts";
-import { SvcError } from "../errors.ts";
+import { isRecord, parseJson } from "../../shared/base/json.ts";
+import { SvcError } from "../../shared/errors.ts";
 import {
   type RpcResponse,
   rpcResponseSchema,
   SERVER_CARD_CONTENT_TYPE,
   type ServerCard,
   serverCardSchema,
-} from "../wire/mcp.ts";
+} from "../../shared/wire/mcp.ts";
 import { nameRequest, PAIR_AGAIN } from "./failure.ts";
 
 import { badResponse, readResource } from "./reply.ts";
@@ -20,6 +20,7 @@ export interface McpCall {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** The two addresses of the server card ("MCP"). */
 export const SERVER_CARD_PATHS = ["/api/mcp/server-card", "/.well-known/mcp/server-card.json"] as const;
 
 export type ServerCardPath = (typeof SERVER_CARD_PATHS)[number];

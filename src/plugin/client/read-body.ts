@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
-import { parseExactly } from "../base/exact-number.ts";
-import { shortenText } from "../base/text.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { shortenText } from "../../shared/base/text.ts";
 import { RequestStopped } from "./failure.ts";
 import { redact } from "./redact.ts";
 

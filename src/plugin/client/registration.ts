@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { isRecord } from "../base/json.ts";
-import { SvcError } from "../errors.ts";
-import { API_KEY_HEADER, API_KEY_PREFIX } from "../wire/constants.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { SvcError } from "../../shared/errors.ts";
+import { API_KEY_HEADER, API_KEY_PREFIX } from "../../shared/wire/constants.ts";
 import {
   type BootstrapPollReply,
   bootstrapPollReplySchema,
   type PairExchangeReply,
   pairExchangeReplySchema,
-} from "../wire/registration.ts";
+} from "../../shared/wire/registration.ts";
 import { pathBelow } from "./base-url.ts";
 import { type ApiReply, readResource } from "./reply.ts";
 import { type CallOptions, encodeSegment, type Transport } from "./transport.ts";
@@ -23,6 +23,11 @@ const SESSION_PATH = "/api/plugin/pair/sessions";
 /** Answer of the optional status endpoint of a pairing session; the document does not show one. */
 const pairSessionSchema = z.looseObject({ status: z.string() });
 
+/**
+ * Exchanges the verifier for the key ("Registration: pairing flow"), which is transmitted only once.
+ *
+ * @throws SvcError as {@link readResource}, also while no human has decided
+ */
 export async function exchangePairing(
   transport: Transport,
   session: PairSession,
@@ -31,6 +36,11 @@ export async function exchangePairing(
   return readResource(await postSession(transport, session, "exchange", options), pairExchangeReplySchema);
 }
 
+/**
+ * Status of a pairing session; undefined on 404 and 405, since the document has no endpoint for it.
+ *
+ * @throws SvcError as {@link readResource}, for any other refusal
+ */
 export async function getPairingStatus(
   transport: Transport,
   sessionToken: string,
@@ -49,6 +59,11 @@ export async function getPairingStatus(
   return session.success ? session.data.session.status : readResource(reply, pairSessionSchema).status;
 }
 
+/**
+ * Confirms that the key is stored; 404 and 405 are ignored, since the document has no endpoint for it.
+ *
+ * @throws SvcError for any other refusal
+ */
 export async function finalizePairing(
   transport: Transport,
   session: PairSession,

@@ -1,25 +1,32 @@
 import type { z } from "zod";
-import { isRecord } from "../base/json.ts";
-import { shortenText } from "../base/text.ts";
-import { SvcError } from "../errors.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { shortenText } from "../../shared/base/text.ts";
+import { SvcError } from "../../shared/errors.ts";
+import type { RaisedLevel } from "../../shared/wire/call-level.ts";
 import {
   bareErrorSchema,
   type ExecutionEnvelope,
   type ExecutionSummary,
   executionEnvelopeSchema,
   executionSummarySchema,
-} from "../wire/execution.ts";
+} from "../../shared/wire/execution.ts";
+import { type Preview, previewReplySchema } from "../../shared/wire/preview.ts";
 import { nameRequest, PAIR_AGAIN } from "./failure.ts";
 import { redact } from "./redact.ts";
 
+/** An answer of any status, before its meaning is known. */
 export interface ApiReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The parsed body; undefined when it is empty or not JSON. */
   readonly json: unknown;
+  /** The beginning of a body that is not JSON, without secrets; else "". */
   readonly excerpt: string;
+  /** From `Retry-After`. */
   readonly retryAfterMs: number | undefined;
+  /** The name of the call in messages. */
   readonly label: string;
+  /** Secrets of the call, key included, that no message may show. */
   readonly secrets: readonly string[];
 }
 
@@ -84,6 +91,18 @@ export function readExecuteReply(reply: ApiReply): ExecuteReply {
   if (shape === undefined || isRedirect(reply.status) || isBareSuccess) throw badResponse(reply);
   const wait = reply.retryAfterMs === undefined ? {} : { retryAfterMs: reply.retryAfterMs };
   return { ...shape, status: reply.status, ...wait };
+}
+
+/** What a call would do, or the refusal that it would get. */
+export type PreviewReply =
+  | { readonly preview: Preview; readonly raised: RaisedLevel | undefined }
+  | { readonly refusal: ExecuteReply };
+
+/** Reads the answer to a look at a call. Throws like {@link readExecuteReply}. */
+export function readPreview(reply: ApiReply): PreviewReply {
+  const found = reply.status === 200 ? previewReplySchema.safeParse(reply.json).data : undefined;
+  if (found === undefined) return { refusal: readExecuteReply(reply) };
+  return { preview: found.preview, raised: found.call_level };
 }
 
 /** A stored answer of an execute endpoint; undefined when it has no known shape. */

@@ -65,6 +65,7 @@ interface HttpReply {
   readonly bytes: Uint8Array;
 }
 
+/** True for a streamed body; any other value is sent as JSON. */
 export function isRequestBody(value: unknown): value is RequestBody {
   return typeof value === "object" && value !== null && "open" in value && typeof value.open === "function";
 }

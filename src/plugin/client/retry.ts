@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { stopOnAbort } from "../base/concurrency.ts";
-import { isSvcError, SvcError } from "../errors.ts";
+import { stopOnAbort } from "../../shared/base/concurrency.ts";
+import { isSvcError, SvcError } from "../../shared/errors.ts";
 import { nameRequest } from "./failure.ts";
 
 /** Clock, chance and waiting, replaced in tests. */
@@ -99,6 +99,7 @@ export function nextDelay(state: RetryState): number | undefined {
 /** Waits; may reject when the signal aborts. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
+/** Waits by a timer; rejects with an `AbortError` as soon as the signal fires. */
 export const sleepFor: Sleep = (ms, signal) => delay(ms, undefined, { signal });
 
 /**

@@ -1,6 +1,6 @@
-import { checkNumbers, WAIT_BOUNDS } from "../base/check-settings.ts";
-import { SvcError } from "../errors.ts";
-import { API_KEY_HEADER } from "../wire/constants.ts";
+import { checkNumbers, WAIT_BOUNDS } from "../../shared/base/check-settings.ts";
+import { SvcError } from "../../shared/errors.ts";
+import { API_KEY_HEADER } from "../../shared/wire/constants.ts";
 import type { ClientSettings } from "./client-options.ts";
 import { nameRequest } from "./failure.ts";
 import { ACCEPTED_ENCODINGS, readJson } from "./read-body.ts";
@@ -8,6 +8,7 @@ import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
 import { type HttpDispatcher, isRequestBody, type RequestBody, sendRequest } from "./request.ts";
 import { parseRetryAfter, withRetries } from "./retry.ts";
 
+/** Signal and time limit of one call. */
 export interface CallOptions {
   /** Ends the call at once, its socket included. */
   readonly signal?: AbortSignal | undefined;
@@ -20,8 +21,10 @@ export interface CallOptions {
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** One request to the service. */
 export interface ApiCall {
   readonly method: "GET" | "POST" | "PUT";
+  /** Below the base URL, with a slash first; its segments are encoded. */
   readonly path: string;
   /** How messages name the call; default method and path. Set it when the path holds a secret. */
   readonly label?: string | undefined;
@@ -53,6 +56,7 @@ export interface Transport {
 
 type TransportParts = Omit<ClientSettings, "principal"> & { readonly dispatcher: HttpDispatcher };
 
+/** HTTP for one base URL and key. A redirect is an answer, and never followed. */
 export function createTransport(parts: TransportParts): Transport {
   const { apiKey, baseUrl } = parts;
   const { origin, pathname } = new URL(baseUrl);

@@ -1,4 +1,4 @@
-import { SvcError } from "../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 
 /**
  * Every reason a local file is not sent, with the problem and the next step.

@@ -1,5 +1,5 @@
+import { SvcError } from "../../shared/errors.ts";
 import { pause, type Sleep } from "../client/retry.ts";
-import { SvcError } from "../errors.ts";
 
 /**
  * An address of the service that a human is about to open, resolved against the base URL and written in plain

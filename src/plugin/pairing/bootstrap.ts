@@ -1,15 +1,15 @@
+import { isSvcError, SvcError } from "../../shared/errors.ts";
+import { BOOTSTRAP_LIFETIME_MS } from "../../shared/wire/constants.ts";
+import type { BootstrapPollReply } from "../../shared/wire/registration.ts";
 import type { SvcClient } from "../client/client.ts";
 import { withoutRequest } from "../client/failure.ts";
 import { type Sleep, sleepFor, startStopwatch } from "../client/retry.ts";
-
-import { isSvcError, SvcError } from "../errors.ts";
-import { BOOTSTRAP_LIFETIME_MS } from "../wire/constants.ts";
-import type { BootstrapPollReply } from "../wire/registration.ts";
 import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./approval-wait.ts";
 
 /** The configuration that the service hands to an installer: the MCP server's address and the headers with the key. */
 export type InstallConfig = Readonly<NonNullable<BootstrapPollReply["install"]>>;
 
+/** Progress of an install, in this order; `waiting` once per poll. */
 export type BootstrapProgress =
   | {
       readonly kind: "started";
@@ -21,6 +21,7 @@ export type BootstrapProgress =
   | { readonly kind: "waiting"; readonly elapsedMs: number }
   | { readonly kind: "approved" };
 
+/** Settings of {@link bootstrapInstaller}. */
 export interface BootstrapOptions {
   readonly client: SvcClient;
   /** Free-form description of the installer, sent when the session is created. */
@@ -31,7 +32,9 @@ export interface BootstrapOptions {
   readonly install: (config: InstallConfig) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress: (progress: BootstrapProgress) => void;
+  /** Waits between two polls. Default: a timer. */
   readonly sleep?: Sleep | undefined;
+  /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 

@@ -1,9 +1,9 @@
+import { isSvcError, type SvcError } from "../../shared/errors.ts";
 import { SvcClient } from "../client/client.ts";
 import type { ProxySettings } from "../client/client-options.ts";
 import { createDispatcher } from "../client/dispatcher.ts";
 import { isTlsFailure } from "../client/failure.ts";
 import type { CallOptions } from "../client/transport.ts";
-import { isSvcError, type SvcError } from "../errors.ts";
 
 /** The result of one harmless read from a service. */
 export interface ServiceCheck {
@@ -30,11 +30,13 @@ export function isAway(problem: SvcError): boolean {
   return (problem.code === "unreachable" || problem.code === "timeout") && !isTlsFailure(problem);
 }
 
+/** Proxy and limits of the requests that check a service. */
 export interface ServiceCheckLimits {
   readonly proxy?: ProxySettings | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds for each of the two requests. Default 10,000. */
   readonly timeoutMs?: number | undefined;
+  /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 

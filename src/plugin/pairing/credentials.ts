@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { renameFile } from "../base/disk.ts";
-import { errorCode } from "../base/error-code.ts";
-import { parseJson } from "../base/json.ts";
-import { withWriteLock } from "../base/write-lock.ts";
+import { renameFile } from "../../shared/base/disk.ts";
+import { errorCode } from "../../shared/base/error-code.ts";
+import { parseJson } from "../../shared/base/json.ts";
+import { withWriteLock } from "../../shared/base/write-lock.ts";
+import { isSvcError, SvcError } from "../../shared/errors.ts";
+import { keyScopesSchema } from "../../shared/wire/key-scopes.ts";
 import { spellAddress } from "../client/base-url.ts";
-import { isSvcError, SvcError } from "../errors.ts";
-import { keyScopesSchema } from "../wire/key-scopes.ts";
 import { deleteSecretFile, prepareFolder, readSecretFile, writeSecretFile } from "./secret-file.ts";
 
 /** Addresses are compared as text, so they are normalised when read. */

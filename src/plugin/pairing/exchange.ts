@@ -1,9 +1,10 @@
+import { isSvcError, SvcError } from "../../shared/errors.ts";
+import type { PairExchangeReply } from "../../shared/wire/registration.ts";
 import type { SvcClient } from "../client/client.ts";
 import { withoutRequest } from "../client/failure.ts";
-import { isSvcError, SvcError } from "../errors.ts";
-import type { PairExchangeReply } from "../wire/registration.ts";
 import type { PendingPairing } from "./credentials.ts";
 
+/** Result of one try to exchange the verifier for the key. */
 export type ExchangeAttempt =
   | { readonly kind: "key"; readonly reply: PairExchangeReply }
   | {

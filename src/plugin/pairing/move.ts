@@ -1,10 +1,10 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import { isSvcError, SvcError } from "../../shared/errors.ts";
+import { expectIdentity } from "../../shared/wire/identity.ts";
 import { spellAddress } from "../client/base-url.ts";
 import { SvcClient } from "../client/client.ts";
 import { namePrincipal, type ProxySettings } from "../client/client-options.ts";
 import type { Sleep } from "../client/retry.ts";
-import { isSvcError, SvcError } from "../errors.ts";
-import { expectIdentity } from "../wire/identity.ts";
 import { readShownUrl } from "./approval-wait.ts";
 import type { CredentialStore, Credentials } from "./credentials.ts";
 

@@ -1,19 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
+import { SvcError } from "../../shared/errors.ts";
+import type { KeyScopes } from "../../shared/wire/key-scopes.ts";
+import type { PairExchangeReply } from "../../shared/wire/registration.ts";
 import { SvcClient } from "../client/client.ts";
 import { pause, type Sleep, sleepFor, startStopwatch } from "../client/retry.ts";
-import { SvcError } from "../errors.ts";
-import type { KeyScopes } from "../wire/key-scopes.ts";
-import type { PairExchangeReply } from "../wire/registration.ts";
 import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./approval-wait.ts";
 import type { CredentialStore, Credentials, PendingPairing } from "./credentials.ts";
 import { type ExchangeAttempt, tryExchange } from "./exchange.ts";
 
+/** Progress of a pairing, in this order; `waiting` once per poll. */
 export type PairProgress =
   | { readonly kind: "started"; readonly pairUrl: string; readonly displayCode?: string; readonly expiresAt: string }
   | { readonly kind: "waiting"; readonly elapsedMs: number }
   /** `scopes`: the granted limits; undefined where the service, or this run, does not know. */
   | { readonly kind: "approved"; readonly scopes?: KeyScopes | undefined };
 
+/** Settings of {@link pairDevice}. */
 export interface PairOptions {
   /** A client for the service to pair with; its own key, if any, is not used. */
   readonly client: SvcClient;
@@ -27,7 +29,9 @@ export interface PairOptions {
   /** Stops waiting; the session stays stored, and the next call continues it. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress: (progress: PairProgress) => void;
+  /** Waits between two polls. Default: a timer. */
   readonly sleep?: Sleep | undefined;
+  /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 

@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
 import { chmod, type FileHandle, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { flushFolder, replaceFile } from "../base/disk.ts";
-import { errorCode, hasCode } from "../base/error-code.ts";
-import { quoteWord } from "../base/text.ts";
-import { SvcError } from "../errors.ts";
+import { flushFolder, replaceFile } from "../../shared/base/disk.ts";
+import { errorCode, hasCode } from "../../shared/base/error-code.ts";
+import { quoteWord } from "../../shared/base/text.ts";
+import { SvcError } from "../../shared/errors.ts";
 
 const MAX_BYTES = 64 * 1024;
 

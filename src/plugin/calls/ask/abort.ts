@@ -1,5 +1,5 @@
-import { stopOnAbort } from "../../base/concurrency.ts";
-import { isSvcError, type SvcError } from "../../errors.ts";
+import { stopOnAbort } from "../../../shared/base/concurrency.ts";
+import { isSvcError, type SvcError } from "../../../shared/errors.ts";
 
 /** The error an aborted call ends with: the signal's own AbortError, or a new one that names the reason as its cause. */
 function toAbortError(signal: AbortSignal): Error {
@@ -11,6 +11,7 @@ function toAbortError(signal: AbortSignal): Error {
 /** Reason of an abort by which nobody takes a call back: its caller has ended. */
 export const CALLER_GONE = new DOMException("The caller is gone.", "AbortError");
 
+/** Throws an `AbortError` if the signal has fired: its reason, or an error with the reason as `cause`. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw toAbortError(signal);
 }
@@ -27,6 +28,7 @@ export function toFailure(error: unknown, signal: AbortSignal | undefined): SvcE
   return error;
 }
 
+/** True for an error named `AbortError`, of any class. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
 }

@@ -1,7 +1,17 @@
-import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../card/card-layout.ts";
-import { type DrawnValue, drawArguments, drawName, drawPart, drawProse, drawText } from "../../card/card-text.ts";
+import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../../shared/card/card-layout.ts";
+import {
+  type DrawnValue,
+  drawArguments,
+  drawName,
+  drawPart,
+  drawProse,
+  drawText,
+} from "../../../shared/card/card-text.ts";
+import { drawFlowPreviews } from "../../../shared/card/flow-previews.ts";
+import { drawPreview, splitTold } from "../../../shared/card/preview-facts.ts";
 import type { ApprovalFile, ApprovalRequest, Effect } from "./request.ts";
 
+/** Size and markup of a card that {@link createApprovalCard} draws. */
 export interface CardOptions {
   /** Width in cells of the place that shows the card; longer rows are wrapped. Default 80. */
   readonly columns?: number;
@@ -72,19 +82,24 @@ export function describeRequest(request: ApprovalRequest, also?: RegExp): Approv
   const id = connection === undefined ? "default connection" : `connection ${text(connection)}`;
   const used = account === undefined ? id : `${part(account)} (${id})`;
   const who = account === undefined ? (request.hasAccount === false ? part(request.integration) : id) : part(account);
+  const names = [
+    fact("Action", text(request.title)),
+    fact("Tool", text(request.tool)),
+    fact("App", text(request.integration)),
+  ];
+  const effect = `${EFFECT_TEXT[request.effect]}${request.does === undefined ? "" : `: it ${text(request.does)}`}`;
+  const isTold = request.preview !== undefined;
   return {
     facts: [
-      fact("Action", text(request.title)),
-      fact("Tool", text(request.tool)),
-      fact("App", text(request.integration)),
+      ...drawPreview(request, also),
+      ...drawFlowPreviews(request.previews ?? [], also),
+      // The sentence of a preview says it, and the question names the tool.
+      ...(isTold ? [] : names),
       ...(request.hasAccount === false ? [] : [fact("Account", used)]),
-      fact("Effect", `${EFFECT_TEXT[request.effect]}${request.does === undefined ? "" : `: it ${text(request.does)}`}`),
-      Object.keys(request.arguments).length === 0
-        ? fact("Arguments", "none")
-        : { label: "Arguments", values: drawUntold(request, also) },
-      request.files.length === 0
-        ? fact("Files", "none")
-        : fact("Files", ...request.files.map((file) => drawFile(file, also))),
+      fact("Effect", effect),
+      ...drawCall(request, also),
+      ...(request.files.length === 0 && isTold ? [] : [drawFiles(request, also)]),
+      ...(isTold ? [...drawTold(request, also), ...names.map((one) => ({ ...one, isBoilerplate: true }))] : []),
       prose("Why asked", request.reason),
       prose("Check", ...(request.askBefore ?? [])),
       prose("It does", request.description),
@@ -92,6 +107,26 @@ export function describeRequest(request: ApprovalRequest, also?: RegExp): Approv
     ],
     question: fact("Approve?", `${part(request.tool)}, ${EFFECT_WORD[request.effect]}, ${who}`),
   };
+}
+
+function drawFiles({ files }: ApprovalRequest, also?: RegExp): CardFact {
+  const lines = files.length === 0 ? ["none"] : files.map((file) => drawFile(file, also));
+  return { label: "Files", values: lines.map((line) => ({ line })) };
+}
+
+/** The arguments that the preview does not tell. */
+function drawCall(request: ApprovalRequest, also?: RegExp): CardFact[] {
+  if (Object.keys(request.arguments).length === 0) return [{ label: "Arguments", values: [{ line: "none" }] }];
+  const { untold } = splitTold(request.arguments, request.preview);
+  const values = drawUntold({ ...request, arguments: untold }, also);
+  return request.preview !== undefined && values.length === 0 ? [] : [{ label: "Arguments", values }];
+}
+
+/** The others: a short card leaves them out. */
+function drawTold(request: ApprovalRequest, also?: RegExp): CardFact[] {
+  const { told } = splitTold(request.arguments, request.preview);
+  const values = drawUntold({ ...request, arguments: told }, also);
+  return values.length === 0 ? [] : [{ label: "As sent", values, isBoilerplate: true }];
 }
 
 /** One line for each argument that no file line shows. Escapes characters that match `also`. */
@@ -113,6 +148,7 @@ function isTold(field: string, value: unknown, files: readonly ApprovalFile[]): 
   return Object.entries(value).every(([key, part]) => Object.hasOwn(said, key) && said[key] === part);
 }
 
+/** A file in one row: its field (unless `file`), name, type, bytes, MD5 and origin. `also`: characters to escape. */
 export function drawFile({ field, name, mimetype, size, md5, reference }: ApprovalFile, also?: RegExp): string {
   const from = reference.endsWith(`/${name}`) ? reference.slice(0, -name.length) : reference;
   const where = field === "file" ? "" : `${drawName(field, also)}: `;

@@ -1,5 +1,5 @@
-import { ExactNumber } from "../../base/exact-number.ts";
-import { sha256Hex } from "../../base/hash.ts";
+import { ExactNumber } from "../../../shared/base/exact-number.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
 import type { InspectedFile } from "../../media/send/inspect-files.ts";
 
 const MAX_DEPTH = 200;
@@ -18,17 +18,19 @@ export interface FingerprintSubject {
    * The effect a human was told. Left out of a call's identity, which must stay the same when the effect becomes known.
    */
   readonly effect?: string | undefined;
+  /** State of the preview that they were shown; left out of a call's identity, too. */
+  readonly state?: string | undefined;
 }
 
 /**
  * SHA-256 (hex) over the canonical JSON of tool, arguments, connection, file digests, principal and, for a decision, the
- * effect.
+ * effect and the state that was shown.
  * Throws TypeError for arguments that are not JSON, naming the path.
  *
  * @param canonical - canonical JSON of the arguments, for a caller who has just made it
  */
 export function createFingerprint(subject: FingerprintSubject, canonical = canonicalJson(subject.arguments)): string {
-  const { tool, connection, principal, effect } = subject;
+  const { tool, connection, principal, effect, state } = subject;
   const files = subject.files.map(({ field, name, mimetype, size, md5, sha256 }) => {
     return { field, name, mimetype, size, md5, sha256 };
   });
@@ -38,6 +40,7 @@ export function createFingerprint(subject: FingerprintSubject, canonical = canon
     files: files.sort((a, b) => (a.field < b.field ? -1 : 1)),
     principal,
     ...(effect === undefined ? {} : { effect }),
+    ...(state === undefined ? {} : { state }),
   });
   // The first of all names.
   return sha256Hex(`{"arguments":${canonical},${rest.slice(1)}`);

@@ -1,16 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { sha256Hex } from "../../base/hash.ts";
-import { cloneJson } from "../../base/json.ts";
-import { toPlainText } from "../../card/plain-text.ts";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
-import { jsonObject } from "../../wire/tool.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
+import { cloneJson } from "../../../shared/base/json.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
+import type { SideEffectLevel } from "../../../shared/wire/catalog.ts";
+import type { FlowPreview } from "../../../shared/wire/flow.ts";
+import type { Preview } from "../../../shared/wire/preview.ts";
+import { jsonObject } from "../../../shared/wire/tool.ts";
 import { createFingerprint, type FingerprintFile } from "./fingerprint.ts";
 
 /** What a call may change. `unknown` when the service does not say. */
 export type Effect = SideEffectLevel | "unknown";
 
+/** A file that a call would send. */
 export interface ApprovalFile extends FingerprintFile {
+  /** Path or URL exactly as the caller wrote it. */
   readonly reference: string;
 }
 
@@ -39,6 +43,12 @@ export interface ApprovalRequest {
   readonly reason: string;
   /** Questions the service wants answered before the call. */
   readonly askBefore?: readonly string[];
+  /** What the service says that the call would do; the call runs only while its `state` is the present one. */
+  readonly preview?: Preview;
+  /** True where the service could not read the present state. */
+  readonly previewFailed?: true;
+  /** Of a flow that waits: what the calls that it goes on with would do; each runs only while its `state` is the present one. */
+  readonly previews?: readonly FlowPreview[];
   /** ISO time after which a decision no longer counts. */
   readonly expiresAt: string;
 }
@@ -86,6 +96,7 @@ export type Approver = (
 
 type StatedFacts = "tool" | "integration" | "arguments" | "files" | "effect" | "title" | "description" | "reason";
 
+/** Facts for {@link createApprovalRequest}, which cuts texts and makes them plain. */
 export interface ApprovalSubject extends Pick<ApprovalRequest, StatedFacts> {
   readonly account?: string | undefined;
   readonly connection?: string | undefined;
@@ -93,6 +104,9 @@ export interface ApprovalSubject extends Pick<ApprovalRequest, StatedFacts> {
   readonly canEdit?: false | undefined;
   readonly askBefore?: readonly string[] | undefined;
   readonly does?: string | undefined;
+  readonly preview?: Preview | undefined;
+  readonly previewFailed?: true | undefined;
+  readonly previews?: readonly FlowPreview[] | undefined;
   /** Non-secret id of service and key. */
   readonly principal: string;
   /** Set when a re-run must find the same request. Default: random. */
@@ -106,10 +120,12 @@ const MOST_QUESTIONS = 8;
 
 /** Builds a request that expires `ttlMs` after `now` (milliseconds since the epoch). */
 export function createApprovalRequest(subject: ApprovalSubject, time: { now: number; ttlMs: number }): ApprovalRequest {
-  const { tool, connection, files, principal, effect } = subject;
+  const { tool, connection, files, principal, effect, preview, previews = [] } = subject;
+  const state = nameState(preview, previews);
+  const bound = { tool, arguments: subject.arguments, connection, files, principal, effect, state };
   return {
     id: subject.id ?? randomUUID(),
-    fingerprint: createFingerprint({ tool, arguments: subject.arguments, connection, files, principal, effect }),
+    fingerprint: createFingerprint(bound),
     tool,
     integration: subject.integration,
     ...(subject.account === undefined ? {} : { account: toPlainText(subject.account, { max: TITLE_MAX }) }),
@@ -126,8 +142,17 @@ export function createApprovalRequest(subject: ApprovalSubject, time: { now: num
     ...(subject.askBefore === undefined || subject.askBefore.length === 0
       ? {}
       : { askBefore: limitQuestions(subject.askBefore) }),
+    ...(preview === undefined ? {} : { preview }),
+    ...(subject.previewFailed === undefined ? {} : { previewFailed: subject.previewFailed }),
+    ...(previews.length === 0 ? {} : { previews }),
     expiresAt: new Date(time.now + time.ttlMs).toISOString(),
   };
+}
+
+/** The state that a card shows, or those of all calls of a flow; undefined where it shows none. */
+export function nameState(preview: Preview | undefined, previews: readonly FlowPreview[]): string | undefined {
+  if (previews.length === 0) return preview?.state;
+  return JSON.stringify(previews.map((one) => one.preview?.state ?? null));
 }
 
 function limitQuestions(questions: readonly string[]): string[] {
@@ -156,6 +181,7 @@ const decisionSchema = z.discriminatedUnion("type", [
 
 type RefusalReason = "malformed" | "wrong_id" | "wrong_fingerprint" | "replayed" | "expired";
 
+/** Result of {@link decide}: the decision, or the reason why the answer does not count. */
 export type Verdict =
   | { readonly accepted: true; readonly decision: ApprovalDecision }
   | { readonly accepted: false; readonly reason: RefusalReason; readonly message: string };

@@ -1,6 +1,7 @@
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../../shared/errors.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "./request.ts";
 
+/** One answer of a script. `always` also gives a standing permission; `edit` holds the complete new arguments. */
 export type ScriptedAnswer =
   | "approve"
   | "always"

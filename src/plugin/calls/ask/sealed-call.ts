@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import { holdsInexact, parseExactly, toDoubles } from "../../base/exact-number.ts";
+import { holdsInexact, parseExactly, toDoubles } from "../../../shared/base/exact-number.ts";
 import type { StateFile } from "../journal/journal.ts";
 import type { ToolCall } from "../pipeline.ts";
 import type { ApprovalDecision, ApprovalRequest } from "./request.ts";

@@ -8,6 +8,7 @@ const ruleSchema = z.object({ principal: z.string(), tool: z.string(), connectio
 type StandingRule = z.infer<typeof ruleSchema>;
 type RuleKey = Pick<StandingRule, "principal" | "tool" | "connection">;
 
+/** A call that a standing permission may cover. */
 export interface RuleSubject {
   /** Non-secret id of service and key. */
   readonly principal: string;
@@ -17,6 +18,7 @@ export interface RuleSubject {
   readonly effect: Effect;
 }
 
+/** Standing permissions, each for one tool on one connection. */
 export interface StandingRules {
   /** True when a human allowed this tool on this connection and the tool still only reads or writes. */
   allows(subject: RuleSubject): boolean;

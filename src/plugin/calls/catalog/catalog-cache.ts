@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { replaceFile } from "../../base/disk.ts";
-import { hasCode } from "../../base/error-code.ts";
-import { sha256Hex } from "../../base/hash.ts";
-import { parseJson } from "../../base/json.ts";
+import { replaceFile } from "../../../shared/base/disk.ts";
+import { hasCode } from "../../../shared/base/error-code.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
+import { parseJson } from "../../../shared/base/json.ts";
 import type { OmittedTools } from "./fetch-tools.ts";
 import type { KnownTools } from "./known-tools.ts";
 import type { ListedApps } from "./listed-apps.ts";
@@ -38,6 +38,7 @@ type CacheReading =
   | { readonly kind: "missing" }
   | { readonly kind: "damaged"; readonly reason: string };
 
+/** The cache of one principal's catalogue, a file. */
 export interface CatalogCache {
   /**
    * Reads the file and checks its content hash, so that a torn or edited file is never used. No tool is read out of it

@@ -1,13 +1,14 @@
-import { sha256Hex } from "../../base/hash.ts";
-import { isRecord } from "../../base/json.ts";
-import { callLevelsSchema, type LevelCondition } from "../../wire/call-level.ts";
-import { type ActionDetail, SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
-import type { JsonSchema, Tool } from "../../wire/tool.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { callLevelsSchema, type LevelCondition } from "../../../shared/wire/call-level.ts";
+import { type ActionDetail, SIDE_EFFECT_LEVELS } from "../../../shared/wire/catalog.ts";
+import type { JsonSchema, Tool } from "../../../shared/wire/tool.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
 import type { Effect } from "../ask/request.ts";
 import type { ConnectionChoice } from "../outcome.ts";
 import { ShownSchemas } from "../projection.ts";
 
+/** One tool of the catalogue. */
 export interface CatalogEntry {
   /** Full tool name; never split to learn the integration. */
   readonly name: string;
@@ -23,7 +24,9 @@ export interface CatalogEntry {
   readonly schemaHash?: string | undefined;
   /** What models are shown of exactly this schema; filled when they are first shown it. */
   readonly shown?: ShownSchemas | undefined;
+  /** Connected accounts; empty when the service lists none. */
   readonly connections: readonly ConnectionChoice[];
+  /** Questions that the service wants answered before a call. */
   readonly askBefore: readonly string[];
   /** The service's reason for requiring a confirmation. */
   readonly policyReason?: string | undefined;
@@ -34,11 +37,15 @@ export interface CatalogEntry {
    * it takes the level that was shown to whoever confirmed the call. See `findCallEffect`.
    */
   readonly callLevels?: { readonly conditions: readonly LevelCondition[] } | undefined;
+  /** True when the service can say what a call would do before anybody is asked. */
+  readonly previews?: boolean | undefined;
   /** True when the service says that it holds calls of this tool for its owner. */
   readonly ownerApproves?: boolean | undefined;
 }
 
+/** The service's promise to honour idempotency keys in canonical executions. Ours: not in the document. */
 export interface KeyPromise {
+  /** Lifetime of a key, in milliseconds. */
   readonly keptMs: number;
   /** True when a request may name its account (`connection_id`). */
   readonly namesAccount: boolean;
@@ -81,6 +88,7 @@ export function readCatalogEntry(tool: Tool, source: "list" | "describe"): Catal
     policyReason: readText(tool.policyReason),
     ...readKeyPromise(canonical),
     callLevels: callLevelsSchema.safeParse(canonical.call_levels).data,
+    ...(canonical.preview === true ? { previews: true } : {}),
     ...(canonical.approvals === "owner" ? { ownerApproves: true } : {}),
   };
 }

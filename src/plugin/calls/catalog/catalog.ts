@@ -1,5 +1,5 @@
+import type { ToolSearchQuery } from "../../../shared/wire/tool.ts";
 import type { SvcClient } from "../../client/client.ts";
-import type { ToolSearchQuery } from "../../wire/tool.ts";
 import type { SchemaChange, SessionEvent } from "../session-events.ts";
 import { type CatalogCache, openCatalogCache } from "./catalog-cache.ts";
 import { type CatalogEntry, compareSchemas, mustAskFirst, readCatalogEntry, suggestTools } from "./catalog-entry.ts";
@@ -8,16 +8,21 @@ import { KnownTools } from "./known-tools.ts";
 import { addListed, coversApps, isFresh, type ListedApps } from "./listed-apps.ts";
 import type { ToolHead } from "./stored-tools.ts";
 
+/** Settings of {@link createCatalog}. */
 export interface CatalogOptions {
   readonly client: SvcClient;
   /** Folder of the disk cache, one file per principal; without it the catalogue lives in memory. */
   readonly cacheDir?: string | undefined;
+  /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
+  /** Called at once, and not awaited. Default: events are dropped. */
   readonly onEvent?: ((event: SessionEvent) => void) | undefined;
 }
 
+/** Size and age of the catalogue. */
 export interface SyncReport {
   readonly tools: number;
+  /** Number of apps that the tools are of. */
   readonly integrations: number;
   /** Tools the lists did not show and nothing else has found so far; reachable by search. */
   readonly omitted: readonly OmittedTools[];

@@ -1,9 +1,9 @@
+import { isSvcError } from "../../../shared/errors.ts";
+import { TOOL_PAGE } from "../../../shared/wire/constants.ts";
+import type { Tool, ToolList } from "../../../shared/wire/tool.ts";
 import { listAllIntegrations } from "../../client/all-integrations.ts";
 import type { SvcClient } from "../../client/client.ts";
 import type { CallOptions } from "../../client/transport.ts";
-import { isSvcError } from "../../errors.ts";
-import { TOOL_PAGE } from "../../wire/constants.ts";
-import type { Tool, ToolList } from "../../wire/tool.ts";
 
 import { addActionDetail, type CatalogEntry, readCatalogEntry } from "./catalog-entry.ts";
 import type { KnownTools } from "./known-tools.ts";
@@ -13,8 +13,11 @@ const PARALLEL = 4;
 const MOST_INTEGRATIONS = 1_000;
 const MOST_TOOLS = 50_000;
 
+/** Extent and progress of a fetch of the tool lists. */
 export interface FetchToolsOptions {
+  /** Slugs of the apps whose tools are listed. Default: all. */
   readonly integrations?: readonly string[] | undefined;
+  /** Called after each list with its number of tools; `integration` is null for the list of all apps. */
   readonly onProgress?: ((progress: { integration: string | null; tools: number }) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,6 +1,6 @@
-import { checkChoices, checkNames } from "../../base/check-settings.ts";
-import { SvcError } from "../../errors.ts";
-import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import { checkChoices, checkNames } from "../../../shared/base/check-settings.ts";
+import { SvcError } from "../../../shared/errors.ts";
+import { SIDE_EFFECT_LEVELS } from "../../../shared/wire/catalog.ts";
 import type { SyncReport, ToolCatalog } from "./catalog.ts";
 import { type CatalogEntry, suggestTools } from "./catalog-entry.ts";
 import type { FetchToolsOptions } from "./fetch-tools.ts";

@@ -9,6 +9,7 @@ export interface ListedApps {
 /** A younger list is used unchanged; an older one is used while a new one is fetched. */
 const FRESH_MS = 6 * 60 * 60 * 1_000;
 
+/** True for a list younger than 6 hours. `now`: milliseconds since the epoch. */
 export function isFresh({ syncedAt }: ListedApps, now: number): boolean {
   return now - syncedAt < FRESH_MS;
 }

@@ -14,8 +14,6 @@ interface OfferFilter {
 }
 
 const DEFAULT_LIMIT = 64;
-/** Most actions to offer at once: model providers accept 128 tools, and eleven are the static ones. */
-export const MAX_OFFERED = 117;
 /** Most actions for a provider that searches them itself. */
 export const MAX_DEFERRED = 10_000;
 

@@ -2,18 +2,20 @@ import { readFileSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { replaceFile } from "../../base/disk.ts";
-import { hasCode } from "../../base/error-code.ts";
-import { parseJson } from "../../base/json.ts";
-import { withWriteLock } from "../../base/write-lock.ts";
-import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import { replaceFile } from "../../../shared/base/disk.ts";
+import { hasCode } from "../../../shared/base/error-code.ts";
+import { parseJson } from "../../../shared/base/json.ts";
+import { withWriteLock } from "../../../shared/base/write-lock.ts";
+import { SIDE_EFFECT_LEVELS } from "../../../shared/wire/catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 
 /** off: not compared · report: told to the host · ask: a human must agree before the first call. */
 export type PinMode = "off" | "report" | "ask";
 
+/** A difference between a tool and its pin. */
 export interface PinChange {
   readonly tool: string;
+  /** new: has no pin · changed: effect or schema differs · gone: pinned, and not listed any more. */
   readonly kind: "new" | "changed" | "gone";
   readonly effect: CatalogEntry["effect"];
   /** One sentence for the human, without the tool's own words. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { parseJson } from "../../base/json.ts";
-import { sideEffectLevelSchema } from "../../wire/catalog.ts";
-import type { JsonSchema } from "../../wire/tool.ts";
+import { parseJson } from "../../../shared/base/json.ts";
+import { sideEffectLevelSchema } from "../../../shared/wire/catalog.ts";
+import type { JsonSchema } from "../../../shared/wire/tool.ts";
 import { ShownSchemas } from "../projection.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 
@@ -114,9 +114,10 @@ export function writeTools(heads: readonly ToolHead[], records: readonly Uint8Ar
   return Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...records]);
 }
 
+/** A record for {@link writeTools}: lines of JSON, the last with the schema. */
 export function writeRecord(entry: CatalogEntry): Buffer {
   const { title, description, needsConfirmation, schemaHash, connections, askBefore, policyReason, keys } = entry;
-  const { callLevels } = entry;
+  const { callLevels, previews } = entry;
   const line: StoredEntry = {
     title,
     description,
@@ -127,6 +128,7 @@ export function writeRecord(entry: CatalogEntry): Buffer {
     policyReason,
     keys,
     callLevels,
+    previews,
   };
   const lines = [JSON.stringify(line), ...(entry.shown?.write() ?? []), JSON.stringify(entry.inputSchema)];
   return Buffer.from(`${lines.join("\n")}\n`);

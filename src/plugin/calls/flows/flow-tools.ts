@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { FlowView } from "../../wire/flow.ts";
-import { openArguments } from "../../wire/tool.ts";
+import type { FlowView } from "../../../shared/wire/flow.ts";
+import { openArguments } from "../../../shared/wire/tool.ts";
 import { toFailure } from "../ask/abort.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { cleanText, createOutcome, type OutcomeDetails, type ToolOutcome } from "../outcome.ts";
@@ -33,7 +33,7 @@ const waitSeconds = z
   .min(0)
   .max(MAX_WATCH_SECONDS)
   .optional()
-  .describe("How long to wait until the flow ends or needs the user. Default 20, at most 300.");
+  .describe("Seconds to wait until it ends or needs the user. Default 20.");
 const noneSchema = z.object({});
 const startSchema = z.object({
   template: z.string().min(1).describe("Key of the template, from svc_list_flow_templates."),
@@ -162,6 +162,7 @@ function approveFlow(pipeline: Pipeline, call: StaticCall, args: z.output<typeof
         description: readApprovalMessage(step) ?? "It waits for your approval before it does what is shown.",
         reason: "The flow stopped here to ask you first.",
         account: readOnlyAccount(step),
+        previews: step.previews,
         arguments: readApprovalContent(view, step),
       });
     },

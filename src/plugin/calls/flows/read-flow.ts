@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { toPlainText } from "../../card/plain-text.ts";
+import { listFlowSummaries } from "../../../shared/card/flow-previews.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
+import type { SvcError } from "../../../shared/errors.ts";
+import type { FlowStep, FlowView } from "../../../shared/wire/flow.ts";
 import type { SvcClient } from "../../client/client.ts";
 import { startStopwatch } from "../../client/retry.ts";
-import type { SvcError } from "../../errors.ts";
-import type { FlowStep, FlowView } from "../../wire/flow.ts";
 import { toFailure } from "../ask/abort.ts";
 import { type ConnectionChoice, cleanText, createOutcome, type OutcomeDetails, type ToolOutcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -18,10 +19,12 @@ const OVERDUE_MS = 60_000;
 const waitSchema = z.looseObject({ waitUntil: z.iso.datetime() });
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
+/** The step that `currentStep` names, else the first waiting one; undefined without either. */
 export function findCurrentStep({ flow, steps }: FlowView): FlowStep | undefined {
   return steps.find((step) => step.stepKey === flow.currentStep) ?? steps.find((step) => step.status === "waiting");
 }
 
+/** The approval step that a waiting flow has stopped at; undefined when the flow waits for a time, or not at all. */
 export function findWaitingApproval(view: FlowView): FlowStep | undefined {
   if (view.flow.status !== "waiting") return undefined;
   const current = findCurrentStep(view);
@@ -79,6 +82,7 @@ export function readOnlyAccount({ output }: FlowStep): ConnectionChoice | undefi
   return only && { id: only.connection, label: only.account };
 }
 
+/** Message of an approval step, from its output or else its input, cut at 600 characters; undefined without one. */
 export function readApprovalMessage(step: FlowStep): string | undefined {
   for (const value of [step.output, step.input]) {
     const message = hasContent(value) ? Reflect.get(value, "message") : undefined;
@@ -105,6 +109,7 @@ export function showFlow(view: FlowView): Record<string, unknown> {
   const { flow } = view;
   const waiting = findWaitingApproval(view);
   const declined = findRefusal(view);
+  const would = listFlowSummaries(waiting?.previews ?? []).map((line) => cleanText(line, 300));
   return {
     flow_id: flow.id,
     name: flow.name ?? flow.templateKey ?? null,
@@ -112,6 +117,7 @@ export function showFlow(view: FlowView): Record<string, unknown> {
     status: flow.status,
     current_step: flow.currentStep ?? null,
     ...(waiting === undefined ? {} : { waiting_for_approval: showValue(readApprovalContent(view, waiting)) }),
+    ...(would.length > 0 && { would_do: would }),
     ...(declined && { declined: { by: cleanText(declined.by, 80), reason: cleanText(declined.reason ?? "", 500) } }),
     steps: view.steps.map(showStep),
     created_at: flow.createdAt ?? null,
@@ -189,6 +195,7 @@ export async function followFlow(
   return describeFlow(toolName, view, now(), notes);
 }
 
+/** Outcome of a flow tool, with the next step as its hint. `now`: milliseconds since the epoch. */
 export function describeFlow(
   tool: FlowToolName,
   view: FlowView,

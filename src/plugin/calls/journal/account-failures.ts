@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import { type AccountFailure, nameAccount } from "../call-queue.ts";
 import type { ToolOutcome } from "../outcome.ts";
 import type { CallContext, CallPlan } from "../steps/plan.ts";

@@ -76,6 +76,7 @@ interface RecordChange {
   readonly held?: string | undefined;
 }
 
+/** Looks a call and its unanswered duplicates up in the journal. Nothing is written before `save` or `begin`. */
 export async function openCallRecord(
   { journal, now, endedKeys }: Pick<Pipeline, "now" | "endedKeys"> & { readonly journal: CallJournal },
   entry: CatalogEntry,

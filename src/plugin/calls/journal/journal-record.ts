@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { SIDE_EFFECT_LEVELS, type SideEffectLevel, sideEffectLevelSchema } from "../../wire/catalog.ts";
-import { jsonObject } from "../../wire/tool.ts";
+import { SIDE_EFFECT_LEVELS, type SideEffectLevel, sideEffectLevelSchema } from "../../../shared/wire/catalog.ts";
+import { jsonObject } from "../../../shared/wire/tool.ts";
 import type { Effect } from "../ask/request.ts";
 
 /**
@@ -19,10 +19,12 @@ export interface JournalKey {
 /** The fingerprint of what a runtime keeps beside its calls: steps of a graph. */
 export const STEP = "step of a graph";
 
+/** True for a record of a step of a graph; all others are of calls. */
 export function isStep({ fingerprint }: JournalKey): boolean {
   return fingerprint === STEP;
 }
 
+/** The latest state of one call. */
 export interface JournalRecord extends JournalKey {
   readonly state: JournalState;
   /** Milliseconds since the epoch. */
@@ -73,6 +75,8 @@ export interface ApprovedFacts {
   readonly effect: Effect;
   /** The level that the confirmation is for, where the service takes it. */
   readonly level?: SideEffectLevel | undefined;
+  /** State of the preview that was shown; left out when none was. */
+  readonly state?: string | undefined;
   /** SHA-256 of the tool's schema; left out when it was not known. */
   readonly schemaHash?: string | undefined;
   /** The account the request acts on; left out when the service named none. */
@@ -93,6 +97,7 @@ export function needsWarning(record: JournalRecord): boolean {
   return isUnanswered(record) && record.warnedAt === undefined;
 }
 
+/** True if the call asked for the request with this fingerprint, or sent it after an edit. */
 export function isEqualTo(record: JournalRecord, fingerprint: string): boolean {
   return record.fingerprint === fingerprint || record.request === fingerprint;
 }
@@ -144,6 +149,7 @@ function rank(record: JournalRecord): number {
 /** True for an unanswered call that a search must skip. */
 export type IsKnown = (record: JournalRecord) => boolean;
 
+/** Records that do not keep a request from leaving; see `CallJournal.begin`. */
 export interface BeginTerms {
   /** Records of this call that the caller has read or written; any other was written by another process. */
   readonly known: readonly JournalRecord[];

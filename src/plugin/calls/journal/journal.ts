@@ -1,6 +1,6 @@
 import type { StatementSync } from "node:sqlite";
-import { parseJson } from "../../base/json.ts";
-import { SvcError } from "../../errors.ts";
+import { parseJson } from "../../../shared/base/json.ts";
+import { SvcError } from "../../../shared/errors.ts";
 import {
   type BeginTerms,
   type IsKnown,
@@ -35,6 +35,7 @@ export interface StateFile {
 
 type Awaitable<T> = T | Promise<T>;
 
+/** Text that is the same for equal keys only, for a `Map`. */
 export function toMapKey(key: JournalKey): string {
   return `${key.fingerprint} ${key.callId}`;
 }
@@ -64,6 +65,7 @@ export interface CallJournal {
   forget(record: JournalRecord): Promise<void>;
 }
 
+/** The journal of a session: look-ups answer at once, and `begin` is always there. */
 export interface Journal extends CallJournal {
   find(key: JournalKey): JournalRecord | undefined;
   findUnanswered(fingerprint: string, isKnown?: IsKnown): JournalRecord | undefined;

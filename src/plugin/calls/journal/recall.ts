@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { ToolOutcome } from "../outcome.ts";
 import { createUnknownOutcome, settleReply } from "../steps/outcome.ts";

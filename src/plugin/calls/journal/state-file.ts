@@ -2,7 +2,7 @@ import { chmodSync } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../../shared/errors.ts";
 import type { StateFile } from "./journal.ts";
 
 const NAME = "state.db";

@@ -1,4 +1,4 @@
-import { cloneJson } from "../../base/json.ts";
+import { cloneJson } from "../../../shared/base/json.ts";
 import { isAbort, isControlFlow, openAnswerWindow, throwIfAborted, withAbort } from "../ask/abort.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
 import {
@@ -15,6 +15,7 @@ import { BEHIND_FAILURE, findFailure, findReasonToWait, nameAccountOf } from "..
 import { createOutcome, decline, type ToolOutcome } from "../outcome.ts";
 import { check } from "./check.ts";
 import { inspect, locate } from "./locate.ts";
+import { look } from "./look.ts";
 import {
   again,
   type CallContext,
@@ -86,6 +87,9 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
   const after = (await findFailure(context.journal, nameAccountOf(plan)))?.stamp ?? "";
   if (!context.call.keepsAnswers) context.turn.askedAfter = after;
   for (let round = 0; round <= MAX_EDITS; round += 1) {
+    const looked = await look(context, current);
+    if (!looked.ok) return looked;
+    current = looked.value;
     const request = createRequest(context, current, { reason, round });
     await record.save("pending", { request });
     // A human sees the questions in the order in which the calls were made.
@@ -98,7 +102,7 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
     if (decision.type === "decline") return stop(decline(current.entry.name, decision.message, current.notes));
     if (decision.type === "approve") return agree(await accept(context, current, request.fingerprint, decision.always));
     if (context.own !== undefined) return stop(refuseEdit(current));
-    const edited = await applyEdit(apart, current, decision.arguments);
+    const edited = await lookAtEdit(context, current, await applyEdit(apart, current, decision.arguments));
     const hasNewDuplicates = await record.duplicates.find(fingerprintRequest(context, edited.plan));
     if (edited.isAsTyped && !hasNewDuplicates) {
       return agree({ ...edited.plan, approved: fingerprintPlan(context, edited.plan) });
@@ -117,7 +121,9 @@ export async function previewRequest(context: CallContext, plan: CallPlan): Prom
   const isByRule = isAllowedByRule(context, plan);
   const behind = await findReasonToWait(context, plan, isByRule);
   if ((isByRule && behind === undefined) || (await findHeld(context, plan)) !== undefined) return undefined;
-  return createRequest(context, plan, { reason: behind ?? explainReason(context, plan), round: 0 });
+  const looked = await look(context, plan);
+  if (!looked.ok) return undefined;
+  return createRequest(context, looked.value, { reason: behind ?? explainReason(context, plan), round: 0 });
 }
 
 /** A rule allows the tool, but not a retry of a call that may have happened. */
@@ -170,6 +176,9 @@ function createRequest(
       canEdit: context.own === undefined ? undefined : false,
       arguments: plan.arguments,
       files: listFiles(plan),
+      preview: plan.look?.preview,
+      previews: plan.previews,
+      previewFailed: plan.look !== undefined && plan.look.preview === undefined ? true : undefined,
       reason: record.duplicates.isEmpty ? reason : `${WARNING} ${reason}`,
       principal: client.principal,
       id: call.keepsAnswers ? createStableId(parts) : undefined,
@@ -247,6 +256,15 @@ interface AppliedEdit {
   /** True when the call would be sent exactly as typed. */
   readonly isAsTyped: boolean;
   readonly reason: string;
+}
+
+/** The edit with a look at what it would do, which is what it is bound to; one that cannot work is not used. */
+async function lookAtEdit(context: CallContext, plan: CallPlan, edited: AppliedEdit): Promise<AppliedEdit> {
+  if (!edited.isAsTyped) return edited;
+  const looked = await look(context, edited.plan);
+  if (looked.ok) return { ...edited, plan: looked.value };
+  const { message = "" } = looked.outcome;
+  return { plan, isAsTyped: false, reason: `Your edit cannot be used; this is the call before it. ${message}` };
 }
 
 /** Runs the typed arguments through steps 3 and 4; if they are refused, the plan stays unchanged. */

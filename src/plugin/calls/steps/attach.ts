@@ -1,4 +1,4 @@
-import type { SvcError } from "../../errors.ts";
+import type { SvcError } from "../../../shared/errors.ts";
 import { fillFileArguments } from "../../media/send/inspect-files.ts";
 import { createFilesBody, type OnBytes } from "../../media/send/send-files.ts";
 import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
@@ -13,6 +13,7 @@ export function attach(context: Pick<CallContext, "roots" | "emit" | "call">, pl
     ...(plan.connectionId === undefined ? {} : { connectionId: plan.connectionId }),
     ...(confirmed ? { confirmed } : {}),
     ...(confirmed && level !== undefined ? { confirmed_level: level } : {}),
+    ...(confirmed && plan.look?.preview !== undefined ? { preview_state: plan.look.preview.state } : {}),
   };
   if (plan.files.length === 0) return request;
   if (plan.upload === "envelope")

@@ -1,10 +1,10 @@
-import { toDoubles } from "../../base/exact-number.ts";
-import { sha256Hex } from "../../base/hash.ts";
-import { getAt, isRecord } from "../../base/json.ts";
+import { toDoubles } from "../../../shared/base/exact-number.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
+import { getAt, isRecord } from "../../../shared/base/json.ts";
+import { findPlaceholderArguments, isPlaceholderSchema } from "../../../shared/schema-check/placeholders.ts";
+import type { JsonSchema } from "../../../shared/wire/tool.ts";
 import { locateFiles } from "../../media/locate/locate-files.ts";
-import { findPlaceholderArguments, isPlaceholderSchema } from "../../schema/check/placeholders.ts";
 import { createArgumentGuard } from "../../schema/repair/argument-guard.ts";
-import type { JsonSchema } from "../../wire/tool.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { cleanLines, createOutcome, type ToolOutcome } from "../outcome.ts";

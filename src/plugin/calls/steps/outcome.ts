@@ -1,5 +1,6 @@
+import type { SvcError } from "../../../shared/errors.ts";
+import type { UndoCall } from "../../../shared/wire/execution.ts";
 import { adviseOnCredential, KEY_HINT } from "../../client/failure.ts";
-import type { SvcError } from "../../errors.ts";
 import { redactHint } from "../../media/send/redact-hint.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { ToolHead } from "../catalog/stored-tools.ts";
@@ -12,7 +13,7 @@ import {
   type ToolOutcome,
 } from "../outcome.ts";
 import { findConnectUrl, isSignInExpired, toConnectAction } from "./answer/await-connection.ts";
-import { type Answered, type Failure, judgeReply } from "./answer/read-reply.ts";
+import { type Answered, type Failure, type Judgement, judgeReply } from "./answer/read-reply.ts";
 import { type CallContext, type CallPlan, proceed, type Step, stop } from "./plan.ts";
 
 /** The outcome of a failure without a remedy. The service's texts are cleaned and upload commands hidden. */
@@ -83,13 +84,15 @@ function explainStatus(failure: Failure): string | undefined {
   return undefined;
 }
 
+/** The last step: ends an answered call. One without an answer goes on. */
 export async function settle(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   return plan.answered === undefined ? proceed(plan) : stop(await settleReply(context, plan, plan.answered));
 }
 
+/** Outcome of an answered call; `unknown` for a write whose end the answer leaves open. */
 export async function settleReply(context: CallContext, plan: CallPlan, answered: Answered): Promise<ToolOutcome> {
   const judgement = judgeReply(answered);
-  if (judgement.kind === "success") return describeSuccess(context, plan, judgement.result);
+  if (judgement.kind === "success") return describeSuccess(context, plan, judgement);
   const { failure } = judgement;
   if (failure.isOutcomeUnknown && plan.entry.effect !== "read") {
     return createUnknownOutcome(context, plan.entry, cleanText(failure.message, 300), plan.notes);
@@ -142,15 +145,30 @@ export function describeRefusal({ entry, notes }: CallPlan, error: SvcError): To
 }
 
 /** A success stays a success even when its result cannot be stored here. */
-async function describeSuccess(context: CallContext, plan: CallPlan, answer: unknown): Promise<ToolOutcome> {
-  const { result, notes } = await receive(context, answer);
+async function describeSuccess(
+  context: CallContext,
+  plan: CallPlan,
+  answer: Extract<Judgement, { kind: "success" }>,
+): Promise<ToolOutcome> {
+  const { result, notes } = await receive(context, answer.result);
+  const undo = readUndo(answer.undo);
   const allNotes = [...plan.notes, ...notes];
   try {
-    return createOutcome("succeeded", plan.entry.name, await context.results.cap(result), allNotes);
+    return createOutcome("succeeded", plan.entry.name, { ...(await context.results.cap(result)), undo }, allNotes);
   } catch {
     const note = "the result was too large to show and could not be stored on this machine";
-    return createOutcome("succeeded", plan.entry.name, {}, [...allNotes, note]);
+    return createOutcome("succeeded", plan.entry.name, { undo }, [...allNotes, note]);
   }
+}
+
+/** Longest arguments of a call that takes another back, in characters of JSON: a model reads all of it. */
+const MAX_UNDO = 500;
+
+function readUndo(undo: UndoCall | undefined): ToolOutcome["undo"] {
+  if (undo === undefined || JSON.stringify(undo).length > MAX_UNDO) return undefined;
+  const { tool_name, input, connection_id, until } = undo;
+  const call = { toolName: cleanText(tool_name, 200), arguments: input, until: cleanText(until, 40) };
+  return connection_id === undefined ? call : { ...call, connectionId: connection_id };
 }
 
 /** If a receiver fails or is stopped, the result stays unchanged. */

@@ -33,10 +33,11 @@ export async function planOwnCall(
     const planned = await own.plan();
     throwIfAborted(context.signal);
     if (!planned.ok) return planned;
-    const { title, description, reason, account, arguments: args } = planned.value;
+    const { title, description, reason, account, previews = [], arguments: args } = planned.value;
     const connections = account === undefined ? [] : [account];
     const shown = { ...entry, title, description, policyReason: reason, connections };
-    return proceed({ ...plan, entry: shown, arguments: args, connectionId: account?.id, mustAsk: true, notes: [] });
+    const asked = { entry: shown, arguments: args, previews, connectionId: account?.id, mustAsk: true, notes: [] };
+    return proceed({ ...plan, ...asked });
   } catch (error) {
     return stop(createOutcome("failed", entry.name, own.describeError(toFailure(error, context.signal))));
   }

@@ -1,11 +1,13 @@
-import type { SvcError } from "../../errors.ts";
+import type { SvcError } from "../../../shared/errors.ts";
+import { findRaisedLevel } from "../../../shared/schema-check/call-level.ts";
+import { pickHigher, type RaisedLevel, rankLevel } from "../../../shared/wire/call-level.ts";
+import type { SideEffectLevel } from "../../../shared/wire/catalog.ts";
+import type { FlowPreview } from "../../../shared/wire/flow.ts";
+import type { Preview } from "../../../shared/wire/preview.ts";
 import type { LocatedFile } from "../../media/locate/locate-files.ts";
 import type { InspectedFile } from "../../media/send/inspect-files.ts";
-import { findRaisedLevel } from "../../schema/check/call-level.ts";
-import { pickHigher, type RaisedLevel, rankLevel } from "../../wire/call-level.ts";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
 import { createFingerprint, type FingerprintSubject } from "../ask/fingerprint.ts";
-import type { Effect } from "../ask/request.ts";
+import { type Effect, nameState } from "../ask/request.ts";
 import type { CallTurn } from "../call-queue.ts";
 import { type CatalogEntry, mustAskFirst } from "../catalog/catalog-entry.ts";
 import type { CallRecord } from "../journal/call-record.ts";
@@ -31,6 +33,10 @@ export interface CallPlan {
   readonly approved: string | undefined;
   /** What the call does beyond its tool's effect, as the service said when it was sent. */
   readonly raised: RaisedLevel | undefined;
+  /** What the service says that the call would do; undefined where nobody has looked, or it cannot tell. */
+  readonly look: CallLook | undefined;
+  /** Of a flow that waits: what the service says that its next calls would do. */
+  readonly previews: readonly FlowPreview[];
   /** The pin warning shown to the human, if any. */
   readonly toldOfPin: string | undefined;
   /** Number of times the tool's effect changed between approval and request. */
@@ -43,6 +49,13 @@ export interface CallPlan {
   /** Names of the objections handled so far: each is handled once. */
   readonly objections: readonly string[];
   readonly notes: readonly string[];
+}
+
+/** A look at a call: what it would do, or that the present state could not be read. */
+interface CallLook {
+  /** Fingerprint of the request that was looked at. */
+  readonly of: string;
+  readonly preview?: Preview | undefined;
 }
 
 /** One call with everything its steps use: parts of the session, with the call's own overrides. */
@@ -109,6 +122,8 @@ interface OwnPlan {
   readonly description: string;
   readonly reason: string;
   readonly account?: ConnectionChoice | undefined;
+  /** Default: none. */
+  readonly previews?: readonly FlowPreview[] | undefined;
   readonly arguments: Record<string, unknown>;
 }
 
@@ -123,8 +138,10 @@ export type Step<T> =
   | { readonly ok: true; readonly value: T; readonly again?: true }
   | { readonly ok: false; readonly outcome: ToolOutcome };
 
+/** One step of a call. It returns the plan, as far as it has come, or an outcome. */
 export type CallStep = (context: CallContext, plan: CallPlan) => Step<CallPlan> | Promise<Step<CallPlan>>;
 
+/** Goes on to the next step. */
 export function proceed<T>(value: T): Step<T> {
   return { ok: true, value };
 }
@@ -134,6 +151,7 @@ export function again<T>(value: T): Step<T> {
   return { ok: true, value, again: true };
 }
 
+/** Ends the call. */
 export function stop<T>(outcome: ToolOutcome): Step<T> {
   return { ok: false, outcome };
 }
@@ -168,6 +186,8 @@ export function startPlan(
     askReason: undefined,
     approved: undefined,
     raised: undefined,
+    look: undefined,
+    previews: [],
     toldOfPin: undefined,
     effectChanges: 0,
     upload: settings.upload,
@@ -223,9 +243,14 @@ export function nameConfirmedLevel(plan: CallPlan): SideEffectLevel | undefined 
   return plan.entry.callLevels === undefined || effect === "unknown" ? undefined : effect;
 }
 
-/** Fingerprint of a plan as it would be sent now: tool and effect, arguments, account, file digests and principal. */
+/** Fingerprint of a plan as it would be sent now: tool and effect, state that was shown, arguments, account, file digests and principal. */
 export function fingerprintPlan(context: Pick<CallContext, "client">, plan: CallPlan): string {
-  return createFingerprint({ ...describeRequest(context, plan), effect: findCallEffect(plan).effect });
+  return createFingerprint({ ...describeRequest(context, plan), ...nameBinding(plan) });
+}
+
+/** What a decision is bound to, besides the request. */
+function nameBinding(plan: CallPlan): Pick<FingerprintSubject, "effect" | "state"> {
+  return { effect: findCallEffect(plan).effect, state: nameState(plan.look?.preview, plan.previews) };
 }
 
 /** Fingerprint of the request a plan sends. Unlike a decision's, it does not depend on the tool's effect. */

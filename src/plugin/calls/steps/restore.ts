@@ -1,5 +1,5 @@
-import { ExactNumber, isInexact, parseExactly } from "../../base/exact-number.ts";
-import { isRecord } from "../../base/json.ts";
+import { ExactNumber, isInexact, parseExactly } from "../../../shared/base/exact-number.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import { restoreRenamedKeys } from "../../schema/project/rename-keys.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
 import { cleanText, createOutcome } from "../outcome.ts";

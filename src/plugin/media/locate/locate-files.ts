@@ -1,6 +1,6 @@
 import mime from "mime";
-import { getAt, isRecord } from "../../base/json.ts";
-import { FILE_UPLOADABLE_KEYWORD } from "../../wire/file.ts";
+import { getAt, isRecord } from "../../../shared/base/json.ts";
+import { FILE_UPLOADABLE_KEYWORD } from "../../../shared/wire/file.ts";
 import {
   classifyReference,
   cleanFileName,
@@ -10,6 +10,7 @@ import {
   unmarkUrl,
 } from "./classify-reference.ts";
 
+/** A reference to a file in the arguments of a call; the file has not been looked at. */
 export interface LocatedFile {
   /** Dotted path for people, e.g. `attachments[0]`. */
   readonly field: string;

@@ -1,4 +1,4 @@
-import { isReservedOnWindows } from "../../base/windows-names.ts";
+import { isReservedOnWindows } from "../../../shared/base/windows-names.ts";
 import type { MediaRefusalCode } from "../media-refusal.ts";
 import { foldName, isDeniedName } from "../open/denied-names.ts";
 import type { MediaRoot, MediaRoots } from "../open/roots.ts";

@@ -62,6 +62,7 @@ export function isDeniedName(component: string): boolean {
   );
 }
 
+/** The first of these names that shows their folder to hold secrets, or the state of a runtime or service. */
 export function findSecretEntry(entries: readonly string[]): string | undefined {
   return entries.find((entry) => [...SECRET_FOLDERS, ...STATE_FILES].includes(foldName(entry)));
 }

@@ -1,8 +1,8 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { errorCode, hasCode } from "../../base/error-code.ts";
-import { MAX_FILE_BYTES } from "../../wire/constants.ts";
+import { errorCode, hasCode } from "../../../shared/base/error-code.ts";
+import { MAX_FILE_BYTES } from "../../../shared/wire/constants.ts";
 import type { MediaRefusalCode } from "../media-refusal.ts";
 import { foldName } from "./denied-names.ts";
 import { O_PATH, type OpenMode } from "./roots.ts";

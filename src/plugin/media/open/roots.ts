@@ -3,8 +3,8 @@ import { access, type FileHandle, mkdir, open, readdir, readlink, realpath, stat
 import { homedir } from "node:os";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { errorCode } from "../../base/error-code.ts";
-import { isSvcError, SvcError } from "../../errors.ts";
+import { errorCode } from "../../../shared/base/error-code.ts";
+import { isSvcError, SvcError } from "../../../shared/errors.ts";
 import { findSecretEntry, isDeniedName, SERVICE_FILES } from "./denied-names.ts";
 
 /** Linux `O_PATH`: a descriptor that names a file without opening it. Node has no constant for it. */
@@ -13,6 +13,7 @@ export const O_PATH = 0x20_0000;
 /** How files below a root are opened; see `open-below-root.ts`. */
 export type OpenMode = "walk" | "nofollow-any" | "identity" | "windows";
 
+/** One media root, made by {@link createMediaRoots}. */
 export interface MediaRoot {
   /** As the user wrote it, made absolute. */
   readonly configured: string;
@@ -26,7 +27,9 @@ export interface MediaRoot {
   readonly anchor: FileHandle | undefined;
 }
 
+/** A media root limited to some of its folders. */
 export interface MediaFolder {
+  /** Absolute, or below `~`. */
   readonly folder: string;
   /** Names of folders directly below it; a file elsewhere in the folder is refused. */
   readonly areas: readonly string[];
@@ -43,6 +46,7 @@ export interface MediaRoots {
   close(): Promise<void>;
 }
 
+/** Settings of {@link createMediaRoots}. */
 export interface MediaRootsOptions {
   /** What `~` means. Default: the home folder of the user. */
   readonly home?: string;

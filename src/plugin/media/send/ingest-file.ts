@@ -1,6 +1,6 @@
+import { SvcError } from "../../../shared/errors.ts";
 import type { SvcClient } from "../../client/client.ts";
 import type { CallOptions } from "../../client/transport.ts";
-import { SvcError } from "../../errors.ts";
 import { looksLocal } from "../locate/classify-reference.ts";
 import type { MediaRoots } from "../open/roots.ts";
 import type { InspectedFile } from "./inspect-files.ts";
@@ -8,6 +8,7 @@ import { countBytes, type OnBytes, readInspected } from "./send-files.ts";
 import { createFormBody } from "./upload-form.ts";
 import type { UploadPlan } from "./upload-hint.ts";
 
+/** The upload of a `SvcClient`. */
 export type IngestClient = Pick<SvcClient, "ingestFile">;
 
 const spent = new WeakSet<UploadPlan>();

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { createMd5 } from "../../base/hash.ts";
-import { cloneJson, getAt, getOwn } from "../../base/json.ts";
-import { SvcError } from "../../errors.ts";
-import { MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
+import { createMd5 } from "../../../shared/base/hash.ts";
+import { cloneJson, getAt, getOwn } from "../../../shared/base/json.ts";
+import { SvcError } from "../../../shared/errors.ts";
+import { MAX_REQUEST_FILE_BYTES } from "../../../shared/wire/constants.ts";
 import { cleanFileName, dropReceivedId } from "../locate/classify-reference.ts";
 import type { LocatedFile } from "../locate/locate-files.ts";
 import { type MediaRefusal, type MediaRefusalCode, refuseMedia } from "../media-refusal.ts";

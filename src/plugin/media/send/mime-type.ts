@@ -6,12 +6,17 @@ export type MimeVerdict =
   | { readonly ok: true; readonly mimetype: string; readonly note?: string }
   | { readonly ok: false; readonly detail: string };
 
+/** Facts about a file that tell its type. */
 export interface MimeEvidence {
   /** The first 64 KiB, or all when the file is shorter. */
   readonly head: Uint8Array;
+  /** Type by content; undefined when none is recognised. */
   readonly sniffed: string | undefined;
+  /** Name of the file that was opened. */
   readonly name: string;
+  /** Name in the caller's arguments. */
   readonly declaredName?: string | undefined;
+  /** Type in the caller's arguments. */
   readonly declared?: string | undefined;
 }
 

@@ -1,10 +1,11 @@
+import type { ConnectionId } from "../../../shared/wire/execution.ts";
 import type { RequestBody } from "../../client/request.ts";
-import type { ConnectionId } from "../../wire/execution.ts";
 import { refuseMedia, toMediaError } from "../media-refusal.ts";
 import { type MediaFile, openMediaFile, PIECE_BYTES, readPieces } from "../open/open-media-file.ts";
 import type { MediaRoots } from "../open/roots.ts";
 import { fillFileArguments, type InspectedFile } from "./inspect-files.ts";
 
+/** Members of an execute request besides `files` ("Execution (tool-name model)"). */
 export interface FilesRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly connectionId?: ConnectionId | undefined;

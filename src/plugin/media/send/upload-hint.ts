@@ -1,7 +1,7 @@
-import { quoteWord } from "../../base/text.ts";
+import { quoteWord } from "../../../shared/base/text.ts";
+import type { UploadInstruction } from "../../../shared/wire/execution.ts";
+import { INGEST_PATH } from "../../../shared/wire/file.ts";
 import { isLoopbackHost } from "../../client/base-url.ts";
-import type { UploadInstruction } from "../../wire/execution.ts";
-import { INGEST_PATH } from "../../wire/file.ts";
 import { MAX_HINT_CHARACTERS } from "./redact-hint.ts";
 import { findFormOption } from "./upload-form.ts";
 
@@ -22,6 +22,7 @@ export type UploadReading =
   | { readonly ok: true; readonly plan: UploadPlan }
   | { readonly ok: false; readonly reason: string };
 
+/** The service's request to upload a file, and the facts it is checked against. */
 export interface UploadHint {
   /** The prose hint of a `missing_file_bytes` failure. */
   readonly hint?: string | undefined;

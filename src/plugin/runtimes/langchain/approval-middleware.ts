@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { checkMembers, checkTypes } from "../../base/check-settings.ts";
-import { isRecord } from "../../base/json.ts";
+import { checkMembers, checkTypes } from "../../../shared/base/check-settings.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
 import { findOfferedTool } from "./dynamic-tools.ts";
 import { type GraphConfig, type RequestedCall, readBatch, readOpenCalls } from "./graph-config.ts";

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { SvcError } from "../../../shared/errors.ts";
 import { isControlFlow } from "../../calls/ask/abort.ts";
 import type { Approver } from "../../calls/ask/request.ts";
 import type { CallTurn } from "../../calls/call-queue.ts";
@@ -8,7 +9,6 @@ import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import type { ToolSession } from "../../calls/session.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
-import { SvcError } from "../../errors.ts";
 import { digest, type GraphConfig } from "./graph-config.ts";
 import type { StepMemory } from "./graph-steps.ts";
 import { createStoreJournal, createStoreMemory, isGraphStore } from "./graph-store.ts";

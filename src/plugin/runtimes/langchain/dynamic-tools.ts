@@ -1,5 +1,5 @@
-import { checkMembers, checkNumbers, checkTypes } from "../../base/check-settings.ts";
-import { isRecord, parseJson } from "../../base/json.ts";
+import { checkMembers, checkNumbers, checkTypes } from "../../../shared/base/check-settings.ts";
+import { isRecord, parseJson } from "../../../shared/base/json.ts";
 import { toModelName } from "../../calls/build.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
 import { loadLangChain } from "./load-peer.ts";

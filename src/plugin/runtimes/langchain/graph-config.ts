@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { sha256Hex } from "../../base/hash.ts";
-import { isRecord } from "../../base/json.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 
 /**
  * The configuration that a LangGraph run hands to its nodes and tools, as far as it is used here. Everything is optional:

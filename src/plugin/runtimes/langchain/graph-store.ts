@@ -1,6 +1,6 @@
-import { toDoubles } from "../../base/exact-number.ts";
-import { sha256Hex } from "../../base/hash.ts";
-import { isRecord, parseJson } from "../../base/json.ts";
+import { toDoubles } from "../../../shared/base/exact-number.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
+import { isRecord, parseJson } from "../../../shared/base/json.ts";
 import type { ConnectionMemory } from "../../calls/ask/standing-rules.ts";
 import { beginCall, type CallJournal, toMapKey } from "../../calls/journal/journal.ts";
 import {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers/promises";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import { isControlFlow } from "../../calls/ask/abort.ts";
 import { type GraphConfig, markNotRetryable, readBatch, readCheckpoint, readThread } from "./graph-config.ts";
 import { GraphSteps, type StepMemory } from "./graph-steps.ts";

@@ -1,9 +1,9 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { fence, IN_FENCE, layOutFacts } from "../../../shared/card/card-layout.ts";
+import { drawPart, drawText } from "../../../shared/card/card-text.ts";
 import { createApprovalCard } from "../../calls/ask/card.ts";
 import { type ApprovalDecision, type ApprovalRequest, type Approver, createStableId } from "../../calls/ask/request.ts";
 import type { ConnectionAnswer, ConnectionChooser, ConnectionQuestion, HumanChannel } from "../../calls/pipeline.ts";
-import { fence, IN_FENCE, layOutFacts } from "../../card/card-layout.ts";
-import { drawPart, drawText } from "../../card/card-text.ts";
 import { readText } from "./graph-config.ts";
 import { type Answer, Misread, type Question } from "./interrupt-answer.ts";
 

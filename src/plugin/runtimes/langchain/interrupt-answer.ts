@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import { digest, readText } from "./graph-config.ts";
 
 /** The part of an answer that is meant for one question. `raw` is as it came. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import type { ApprovalRequest } from "../../calls/ask/request.ts";
 import type { ConnectionQuestion } from "../../calls/pipeline.ts";
 import type { Question } from "./interrupt-answer.ts";

@@ -1,4 +1,4 @@
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../../shared/errors.ts";
 
 /**
  * The package `langchain`. Each import stands in a `try` of its own: bundlers take the package then for one that may be missing.

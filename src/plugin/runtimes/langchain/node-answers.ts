@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import { digest, readText } from "./graph-config.ts";
 
 /** What LangGraph hands out to a running node, as far as it can be read. */

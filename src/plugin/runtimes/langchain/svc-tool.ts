@@ -2,11 +2,11 @@ import { type CallbackManagerForToolRun, parseCallbackConfigArg } from "@langcha
 import { ToolMessage } from "@langchain/core/messages";
 import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
 import { z } from "zod";
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import type { JsonSchema } from "../../../shared/wire/tool.ts";
 import { isAbort, isControlFlow, throwIfAborted } from "../../calls/ask/abort.ts";
 import { renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
-import type { JsonSchema } from "../../wire/tool.ts";
 import { type GraphConfig, identifyCall, markNotRetryable } from "./graph-config.ts";
 import type { AskQuestion } from "./human-channel.ts";
 import { createProgressReporter } from "./progress.ts";

@@ -1,9 +1,10 @@
-import { buildTools, keepWithin, type ToolDefinition } from "../../calls/build.ts";
+import { keepWithin } from "../../../shared/base/tool-budget.ts";
+import type { JsonSchema } from "../../../shared/wire/tool.ts";
+import { buildTools, type ToolDefinition } from "../../calls/build.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
 import { projectEntry } from "../../calls/projection.ts";
 import type { ToolSession } from "../../calls/session.ts";
 import { CHANGING_TOOL_NAMES, FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
-import type { JsonSchema } from "../../wire/tool.ts";
 import type { CallTranslator, RunCall } from "./call-translator.ts";
 import { type LangChainCall, SvcTool, type SvcToolFields } from "./svc-tool.ts";
 

@@ -6,10 +6,11 @@ import {
   checkNumbers,
   checkTypes,
   WAIT_BOUNDS,
-} from "../../base/check-settings.ts";
+} from "../../../shared/base/check-settings.ts";
+import { MAX_OFFERED } from "../../../shared/base/tool-budget.ts";
 import type { Approver } from "../../calls/ask/request.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
-import { MAX_DEFERRED, MAX_OFFERED } from "../../calls/catalog/offer-tools.ts";
+import { MAX_DEFERRED } from "../../calls/catalog/offer-tools.ts";
 import type { SessionSettings, ToolSessionOptions } from "../../calls/session.ts";
 import { checkSettingNames } from "../../calls/session-settings.ts";
 

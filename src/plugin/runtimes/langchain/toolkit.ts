@@ -1,5 +1,6 @@
 import { BaseToolkit } from "@langchain/core/tools";
-import { createEmitter } from "../../base/concurrency.ts";
+import { createEmitter } from "../../../shared/base/concurrency.ts";
+import { SvcError } from "../../../shared/errors.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
 import { type AllowedTools, describeTools, readAllowed } from "../../calls/catalog/limit-catalog.ts";
 import {
@@ -10,7 +11,6 @@ import {
   selectEntries,
 } from "../../calls/catalog/offer-tools.ts";
 import { createToolSession, type ToolSession } from "../../calls/session.ts";
-import { SvcError } from "../../errors.ts";
 import { CallTranslator, createMemoryWarning } from "./call-translator.ts";
 import type { GraphConfig } from "./graph-config.ts";
 import type { GraphTask } from "./graph-task.ts";

@@ -1,8 +1,9 @@
-import { checkNumbers } from "../../base/check-settings.ts";
-import { createEmitter } from "../../base/concurrency.ts";
-import { buildTools, keepWithin, type ToolDefinition } from "../../calls/build.ts";
+import { checkNumbers } from "../../../shared/base/check-settings.ts";
+import { createEmitter } from "../../../shared/base/concurrency.ts";
+import { keepWithin, MAX_OFFERED } from "../../../shared/base/tool-budget.ts";
+import { buildTools, type ToolDefinition } from "../../calls/build.ts";
 import { describeTools, readAllowed } from "../../calls/catalog/limit-catalog.ts";
-import { describeUnlisted, MAX_OFFERED, MissingReport, selectEntries } from "../../calls/catalog/offer-tools.ts";
+import { describeUnlisted, MissingReport, selectEntries } from "../../calls/catalog/offer-tools.ts";
 import { type OutcomeStatus, renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";

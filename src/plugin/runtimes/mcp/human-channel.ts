@@ -1,18 +1,20 @@
 import { inputRequired } from "@modelcontextprotocol/server";
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
+import { readFormAnswer } from "../../../shared/wire/form-answer.ts";
+import { showsApps } from "../../../shared/wire/mcp-app.ts";
 import { createApprovalCard } from "../../calls/ask/card.ts";
 import type { ApprovalDecision, ApprovalRequest } from "../../calls/ask/request.ts";
 import type { ConnectionQuestion, ConnectLink, HumanChannel } from "../../calls/pipeline.ts";
-import { toPlainText } from "../../card/plain-text.ts";
-import { readFormAnswer } from "../../wire/form-answer.ts";
-import type { Elicitation, FormAnswer, OpenCall } from "./open-call.ts";
+import type { FormAnswer, OpenCall, Showing } from "./open-call.ts";
 
-/** Whether a client can show its human forms, and open links for them. An empty `elicitation` means forms only. */
-export function readElicitation(capabilities: unknown): Elicitation {
+/** What a client can show its human, by its capabilities. An empty `elicitation` means forms only. */
+export function readShowing(capabilities: unknown): Showing {
   const elicitation = isRecord(capabilities) ? capabilities.elicitation : undefined;
-  if (!isRecord(elicitation)) return { form: false, url: false };
+  const page = showsApps(capabilities);
+  if (!isRecord(elicitation)) return { form: false, url: false, page };
   const url = isRecord(elicitation.url);
-  return { form: isRecord(elicitation.form) || !url, url };
+  return { form: isRecord(elicitation.form) || !url, url, page };
 }
 
 /** Width of the card in characters: clients show forms in narrow windows. */

@@ -1,13 +1,16 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { isRecord } from "../../base/json.ts";
-import { buildTools, keepWithin, toModelName } from "../../calls/build.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { keepWithin, MAX_OFFERED } from "../../../shared/base/tool-budget.ts";
+import { SHOWN_BY_APP } from "../../../shared/wire/mcp-app.ts";
+import type { JsonSchema } from "../../../shared/wire/tool.ts";
+import { buildTools, toModelName } from "../../calls/build.ts";
 import { type CatalogEntry, mustAskFirst } from "../../calls/catalog/catalog-entry.ts";
 import { describeTools } from "../../calls/catalog/limit-catalog.ts";
-import { countMatching, MAX_OFFERED, selectEntries } from "../../calls/catalog/offer-tools.ts";
+import { countMatching, selectEntries } from "../../calls/catalog/offer-tools.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { HumanChannel, ToolCall } from "../../calls/pipeline.ts";
 import type { ToolSession } from "../../calls/session.ts";
-import type { JsonSchema } from "../../wire/tool.ts";
+import { CALL_TOOL } from "./waiting-page.ts";
 
 /** Most described tools that are listed beside the given ones, the latest first: a model reads the whole list. */
 const MAX_FOUND = 24;
@@ -42,6 +45,7 @@ interface OfferSettings {
   readonly onChange: () => void;
 }
 
+/** Creates the list of one client. Tools that were described are added to it, the latest 24 of them. */
 export function createOfferedTools(
   session: ToolSession,
   { names, maxToolTokens, onChange }: OfferSettings,
@@ -94,9 +98,16 @@ export function createOfferedTools(
       const entries = [...listEntries().values()];
       const direct = buildTools(entries, { profile: session.profile, reserved: [] }).map((tool, index) => {
         const entry = entries[index];
-        return toTool(tool, entry?.effect === "read" && !mustAskFirst(entry));
+        const isRead = entry?.effect === "read" && !mustAskFirst(entry);
+        return { ...toTool(tool, isRead), ...(isRead ? {} : { _meta: SHOWN_BY_APP }) };
       });
-      return [...own.map((tool) => toTool(tool, READ_ONLY.has(tool.name))), ...direct];
+      const always = own.map((tool) => {
+        return {
+          ...toTool(tool, READ_ONLY.has(tool.name)),
+          ...(tool.name === CALL_TOOL ? { _meta: SHOWN_BY_APP } : {}),
+        };
+      });
+      return [...always, ...direct];
     },
 
     async run(name, args, terms) {

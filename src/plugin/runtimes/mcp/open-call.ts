@@ -18,10 +18,11 @@ export type Turn =
   | { readonly kind: "question"; readonly key: string; readonly request: InputRequest }
   | { readonly kind: "ended"; readonly outcome: ToolOutcome };
 
-/** Questions that a client can show to its human: forms, links to open. */
-export interface Elicitation {
+/** What a client can show to its human: forms, links to open, pages of a server beside a result. */
+export interface Showing {
   readonly form: boolean;
   readonly url: boolean;
+  readonly page: boolean;
 }
 
 interface Question {
@@ -36,12 +37,12 @@ export class OpenCall {
   readonly id: string = randomUUID();
   /** The call as the client made it. */
   readonly asked: string;
-  readonly can: Elicitation;
+  readonly can: Showing;
   readonly #now: () => number;
   /** Tells the client's human how far it is; replaced by each request. */
   tell: (message: string) => void = () => undefined;
-  /** Set while the service holds the call for its owner. */
-  isHeld = false;
+  /** Set while the service holds the call for its owner: the page of its inbox, undefined for an unusable address. */
+  held: { readonly url: string | undefined } | undefined;
   readonly #stop = new AbortController();
   readonly #questions: Question[] = [];
   readonly #ended: Promise<Turn>;
@@ -49,7 +50,7 @@ export class OpenCall {
   #asked = 0;
 
   constructor(
-    o: { readonly asked: string; readonly can: Elicitation; readonly now: () => number },
+    o: { readonly asked: string; readonly can: Showing; readonly now: () => number },
     run: (call: OpenCall) => Promise<ToolOutcome>,
   ) {
     this.asked = o.asked;
@@ -65,7 +66,7 @@ export class OpenCall {
 
   /** True while only a human can bring the call on. */
   get isWaiting(): boolean {
-    return this.isHeld || this.#questions.length > 0;
+    return this.held !== undefined || this.#questions.length > 0;
   }
 
   /** Resolves when the call is over, however it ended. */

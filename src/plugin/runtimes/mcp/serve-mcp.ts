@@ -1,14 +1,16 @@
 import { type Readable, Transform, type Writable } from "node:stream";
 import { Server, STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { markJson, unmarkJson } from "../../base/exact-number.ts";
-import { LineReader } from "../../base/line-reader.ts";
+import { markJson, unmarkJson } from "../../../shared/base/exact-number.ts";
+import { LineReader } from "../../../shared/base/line-reader.ts";
+import { SKILLS_EXTENSION } from "../../../shared/wire/mcp-skill.ts";
 import { CALLER_GONE } from "../../calls/ask/abort.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
 import { showLink } from "./human-channel.ts";
 import { createOfferedTools } from "./offered-tools.ts";
 import type { OpenCall } from "./open-call.ts";
+import { serveResources } from "./serve-resources.ts";
 import { QUESTION_MS, type RequestParts, takeRequest } from "./take-request.ts";
 
 /** Settings of {@link serveMcp}. */
@@ -33,9 +35,10 @@ export interface McpServing {
   readonly now?: () => number;
 }
 
-const INSTRUCTIONS = [
+/** What a client tells its model of the tools as a whole. */
+export const INSTRUCTIONS = [
   "Tools of the user's connected apps. Search with svc_search_tools, describe a tool before its first call, then call it",
-  "with svc_call_tool, or under its own name once it is listed.",
+  "with svc_call_tool, or by its own name once listed.",
   "To send a local file, give its absolute path as the file argument; only files in the user's media folders are sent.",
   "Writes wait for the user's approval, which no argument can give. When a result says that the call waits for the owner,",
   "give the user its link and make the same call again later.",
@@ -102,7 +105,7 @@ function createServer(parts: RequestParts, version: string): Server {
   const server = new Server(
     { name: "svc", title: "svc", version },
     {
-      capabilities: { tools: { listChanged: true } },
+      capabilities: { tools: { listChanged: true }, resources: {}, extensions: { [SKILLS_EXTENSION]: {} } },
       instructions: INSTRUCTIONS,
       inputRequired: { roundTimeoutMs: QUESTION_MS },
     },
@@ -114,6 +117,7 @@ function createServer(parts: RequestParts, version: string): Server {
       capabilities: server.getClientCapabilities(),
     }),
   );
+  serveResources(server);
   return server;
 }
 
@@ -166,7 +170,7 @@ function report({ log }: McpServing, calls: ReadonlyMap<string, OpenCall>, event
 }
 
 function showInbox(call: OpenCall, url: string | undefined): void {
-  call.isHeld = true;
+  call.held = { url };
   const what = "Waiting for the owner of the service";
   call.tell(url === undefined ? what : `${what}: ${url}`);
   if (url === undefined || !call.can.url) return;

@@ -10,12 +10,13 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { isRecord, parseJson } from "../../base/json.ts";
+import { isRecord, parseJson } from "../../../shared/base/json.ts";
 import { canonicalJson } from "../../calls/ask/fingerprint.ts";
 import { renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
-import { createHumanChannel, readElicitation } from "./human-channel.ts";
+import { createHumanChannel, readShowing } from "./human-channel.ts";
 import type { OfferedTools } from "./offered-tools.ts";
-import { type Elicitation, OpenCall } from "./open-call.ts";
+import { OpenCall, type Showing } from "./open-call.ts";
+import { showWaitingCall } from "./waiting-page.ts";
 
 /** State that the requests of one client share. */
 export interface RequestParts {
@@ -51,7 +52,7 @@ export async function takeRequest(
   const asked = canonicalJson([params.name, params.arguments ?? {}]);
   const state = mcpReq.requestState<unknown>();
   const envelope: unknown = mcpReq.envelope;
-  const can = readElicitation(isRecord(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : capabilities);
+  const can = readShowing(isRecord(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : capabilities);
   const call = state === undefined ? startCall(parts, params, { asked, can }) : findCall(parts, state, asked);
   mcpReq.signal.addEventListener("abort", () => parts.gone.aborted || call.stop());
   const progress = openProgress(context);
@@ -66,7 +67,7 @@ export async function takeRequest(
       return inputRequired({ inputRequests: { [turn.key]: turn.request }, requestState: call.id });
     }
     parts.calls.delete(call.id);
-    return toResult(turn.outcome);
+    return { ...toResult(turn.outcome), ...showWaitingCall(call, params, turn.outcome) };
   } finally {
     progress.close();
   }
@@ -75,7 +76,7 @@ export async function takeRequest(
 function startCall(
   { calls, offered, waitMs, now }: RequestParts,
   { name, arguments: args = {} }: CallToolRequestParams,
-  { asked, can }: { readonly asked: string; readonly can: Elicitation },
+  { asked, can }: { readonly asked: string; readonly can: Showing },
 ): OpenCall {
   const call = new OpenCall({ asked, can, now }, (own) =>
     offered.run(name, args, {

@@ -1,8 +1,8 @@
 import { type FunctionTool, type RunContext, type RunToolApprovalItem, tool } from "@openai/agents";
-import { isRecord, parseJson } from "../../base/json.ts";
+import { isRecord, parseJson } from "../../../shared/base/json.ts";
+import { SvcError } from "../../../shared/errors.ts";
 import { createApprovalCard } from "../../calls/ask/card.ts";
 import { type ApprovalRequest, createApprovalRequest } from "../../calls/ask/request.ts";
-import { SvcError } from "../../errors.ts";
 import { type AskedTools, openAskedTools } from "../library/asked-calls.ts";
 import type { OfferedTool, Toolbox, ToolboxOptions } from "../library/open-toolbox.ts";
 

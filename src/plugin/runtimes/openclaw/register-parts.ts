@@ -2,32 +2,8 @@ import { type CompanionOffer, createActionTools, GATE_MS, offerToCompanion } fro
 import type { RefreshClock, Refresher } from "./actions/refresher.ts";
 import { COMMAND_METHOD, type HostApi, PROVIDER_ID } from "./host/host-api.ts";
 import type { HostGate } from "./host/host-tool.ts";
-import { leaveHost, type SvcHost, shareHost } from "./svc-host.ts";
+import type { SvcHost } from "./svc-host.ts";
 import { createStaticTools, STATIC_DEFINITIONS } from "./translate-tool.ts";
-
-/** The plugin as OpenClaw loads it. */
-export const svcPlugin = {
-  id: "svc",
-  name: "Your apps, with your approval (svc)",
-  description:
-    "Lets an agent act on mail, files, notes and other apps through svc, with a human approving every write.",
-  register: registerSvc,
-};
-
-/** Registers everything the plugin offers. Synchronous and light: nothing is read, sent or opened here. */
-function registerSvc(api: HostApi): void {
-  const host = shareHost(api);
-  registerPairing(api, host);
-  registerCommands(api, host);
-  if (api.registrationMode !== "cli-metadata") {
-    registerTools(api, host);
-    registerGate(api, host);
-    registerRefresh(api, host);
-    const leave = () => leaveHost(host, api);
-    api.registerService({ id: "svc-sessions", start: () => undefined, stop: leave });
-    api.lifecycle?.registerRuntimeLifecycle({ id: "svc-sessions", dispose: leave });
-  }
-}
 
 /** Adds pairing to the host's sign-in screens: `openclaw configure`, `openclaw models auth login`, `/login svc`. */
 export function registerPairing(api: HostApi, host: SvcHost): void {

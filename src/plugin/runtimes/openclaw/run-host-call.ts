@@ -1,6 +1,6 @@
+import { isSvcError } from "../../../shared/errors.ts";
 import type { OutcomeStatus, ToolOutcome } from "../../calls/outcome.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
-import { isSvcError } from "../../errors.ts";
 import { createCallId, nameCall } from "./ask/decisions.ts";
 import type { HostToolContext, HostToolResult } from "./host/host-tool.ts";
 import { ASK_TO_PAIR } from "./setup/find-key.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import { redact } from "../../client/redact.ts";
 import type { AskState } from "./ask/ask-state.ts";
 import type { HostApi, HostLogger } from "./host/host-api.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import type { repairForSchema } from "../../calls/steps/check.ts";
@@ -45,7 +45,7 @@ export function createHostTool(host: SvcHost, context: HostToolContext, definiti
 
 /**
  * The static tools and the flow tools, as data: the rooms that own them are not loaded to show them. Written by
- * `node test/runtimes/openclaw/write-static-tools.ts`.
+ * `node test/plugin/runtimes/openclaw/write-static-tools.ts`.
  */
 export const STATIC_DEFINITIONS: readonly Pick<HostToolDefinition, "name" | "description" | "schema">[] = staticTools;
 

@@ -1,7 +1,7 @@
-import { isRecord, parseJson } from "../../base/json.ts";
+import { isRecord, parseJson } from "../../../shared/base/json.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
 import { createApprovalCard } from "../../calls/ask/card.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../../calls/ask/request.ts";
-import { toPlainText } from "../../card/plain-text.ts";
 import { LineReader, type ReadLine, type Terminal } from "./line-reader.ts";
 import { drawCard, NOT_COMPLETE } from "./show-card.ts";
 

@@ -1,6 +1,6 @@
+import { layOutFacts } from "../../../shared/card/card-layout.ts";
 import { describeRequest } from "../../calls/ask/card.ts";
 import type { ApprovalRequest } from "../../calls/ask/request.ts";
-import { layOutFacts } from "../../card/card-layout.ts";
 import type { Terminal } from "./line-reader.ts";
 
 const COLUMNS = 80;

@@ -1,5 +1,5 @@
-import { isRecord, setOwn } from "../../base/json.ts";
-import { readTypes, type SchemaDraft } from "../json-schema.ts";
+import { isRecord, setOwn } from "../../../shared/base/json.ts";
+import { readTypes, type SchemaDraft } from "../../../shared/schema-check/json-schema.ts";
 import { countEntries, type FlatNode, mergeSchemas, type Projection, spend } from "./merge-schemas.ts";
 import { readUnion } from "./project-union.ts";
 

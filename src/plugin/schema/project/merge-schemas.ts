@@ -1,6 +1,6 @@
-import { isRecord, setOwn } from "../../base/json.ts";
-import { NUMBER_LIMITS, readTypes, type SchemaDraft } from "../json-schema.ts";
-import { type RefResolver, readSiblings } from "../resolve-ref.ts";
+import { isRecord, setOwn } from "../../../shared/base/json.ts";
+import { NUMBER_LIMITS, readTypes, type SchemaDraft } from "../../../shared/schema-check/json-schema.ts";
+import { type RefResolver, readSiblings } from "../../../shared/schema-check/resolve-ref.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -162,6 +162,7 @@ function pickAnnotations(node: Source): SchemaDraft {
   return Object.fromEntries(ANNOTATIONS.flatMap((keyword) => (keyword in node ? [[keyword, node[keyword]]] : [])));
 }
 
+/** Limits and findings of one projection. */
 export interface Projection {
   readonly resolve: RefResolver;
   /** Of draft-07 or earlier, where keywords beside a `$ref` are ignored. */
@@ -172,9 +173,11 @@ export interface Projection {
   readonly reserved: ReadonlySet<string>;
   /** What a reader of the projection should know, in sentences. */
   readonly notes: Set<string>;
+  /** Keywords that models are not shown. */
   readonly dropped: Set<string>;
   /** Projects one node and everything below it. A `false` schema gives undefined. */
   readonly project: (node: unknown, place: ProjectionPlace, projection: Projection) => SchemaDraft | undefined;
+  /** Nodes that were projected so far; compare `maxNodes`. */
   shown: number;
   /** Set once a property has a name that providers refuse. */
   hasIllegalKey: boolean;
@@ -182,8 +185,11 @@ export interface Projection {
   budget: number;
 }
 
+/** Place of a node in the schema. */
 export interface ProjectionPlace {
+  /** Steps below the root, which is 0. */
   readonly depth: number;
+  /** Definitions that the node stands in, by which a reference back is recognised. */
   readonly stack: readonly object[];
 }
 

@@ -1,7 +1,14 @@
-import { cloneJson, isRecord, setOwn } from "../../base/json.ts";
-import { shortenToSentence } from "../../base/text.ts";
-import { compiles } from "../check/read-pattern.ts";
-import { isCount, isFileSchema, NUMBER_LIMITS, readTypes, type SchemaDraft, showFileSchema } from "../json-schema.ts";
+import { cloneJson, isRecord, setOwn } from "../../../shared/base/json.ts";
+import { shortenToSentence } from "../../../shared/base/text.ts";
+import {
+  isCount,
+  isFileSchema,
+  NUMBER_LIMITS,
+  readTypes,
+  type SchemaDraft,
+  showFileSchema,
+} from "../../../shared/schema-check/json-schema.ts";
+import { compiles } from "../../../shared/schema-check/read-pattern.ts";
 import {
   type FlatNode,
   flattenNode,
@@ -64,6 +71,7 @@ function findReaders(node: Source): number {
   return readers;
 }
 
+/** Projects one node and everything below it, cut at the limits of the projection. A `false` schema gives undefined. */
 export function projectNode(node: unknown, place: ProjectionPlace, projection: Projection): SchemaDraft | undefined {
   if (node === false) return undefined;
   if (!isRecord(node)) return {};

@@ -1,8 +1,8 @@
-import { isRecord, setOwn } from "../../base/json.ts";
-import { shortenToSentence } from "../../base/text.ts";
-import { isPlaceholderSchema } from "../check/placeholders.ts";
-import type { JsonSchema, SchemaDraft } from "../json-schema.ts";
-import { createRefResolver, isOldDraft } from "../resolve-ref.ts";
+import { isRecord, setOwn } from "../../../shared/base/json.ts";
+import { shortenToSentence } from "../../../shared/base/text.ts";
+import type { JsonSchema, SchemaDraft } from "../../../shared/schema-check/json-schema.ts";
+import { isPlaceholderSchema } from "../../../shared/schema-check/placeholders.ts";
+import { createRefResolver, isOldDraft } from "../../../shared/schema-check/resolve-ref.ts";
 import { mergeRootUnion } from "./merge-root-union.ts";
 import { BUDGET, flattenNode, type Projection } from "./merge-schemas.ts";
 import { projectFlat, projectNode } from "./project-node.ts";
@@ -16,6 +16,7 @@ import { shapeForGemini } from "./shape-for-gemini.ts";
  */
 export type SchemaProfile = "full" | "gemini";
 
+/** A schema as a model is shown it. */
 export interface ProjectedSchema {
   /** Root object, no `$ref`, no union at the root, legal keys, lists with `items`. */
   readonly schema: JsonSchema;

@@ -1,6 +1,6 @@
-import { shortenToSentence } from "../../base/text.ts";
-import { showLiteral } from "../check/describe-expected.ts";
-import { type JsonType, readType, readTypes, type SchemaDraft } from "../json-schema.ts";
+import { shortenToSentence } from "../../../shared/base/text.ts";
+import { showLiteral } from "../../../shared/schema-check/describe-expected.ts";
+import { type JsonType, readType, readTypes, type SchemaDraft } from "../../../shared/schema-check/json-schema.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -100,6 +100,7 @@ export function listInWords(values: readonly unknown[], shown: SchemaDraft, most
   appendText(shown, `One of ${values.length} values, such as ${some.join(", ")}.`);
 }
 
+/** Adds a sentence to the description of a node. */
 export function appendText(shown: SchemaDraft, text: string): void {
   shown.description = typeof shown.description === "string" ? `${shown.description} ${text}` : text;
 }

@@ -1,6 +1,6 @@
-import { isRecord, setOwn } from "../../base/json.ts";
-import { shortenToSentence } from "../../base/text.ts";
-import { readTypes, type SchemaDraft } from "../json-schema.ts";
+import { isRecord, setOwn } from "../../../shared/base/json.ts";
+import { shortenToSentence } from "../../../shared/base/text.ts";
+import { readTypes, type SchemaDraft } from "../../../shared/schema-check/json-schema.ts";
 import {
   type FlatNode,
   flattenNode,

@@ -1,6 +1,6 @@
-import { sha256Hex } from "../../base/hash.ts";
-import { cloneJson, isRecord, setOwn } from "../../base/json.ts";
-import type { SchemaDraft } from "../json-schema.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
+import { cloneJson, isRecord, setOwn } from "../../../shared/base/json.ts";
+import type { SchemaDraft } from "../../../shared/schema-check/json-schema.ts";
 
 /** A step on the way to a renamed key. In a map that also has properties of its own, any value but theirs. */
 type RenamedStep = string | { readonly anyBut: readonly string[] };

@@ -1,12 +1,18 @@
-import { ExactNumber, parseExactly } from "../../base/exact-number.ts";
-import { isRecord, parseJson } from "../../base/json.ts";
-import { type ArgumentChecker, type CheckError, createChecker, measureSize } from "../check/check-arguments.ts";
-import { showValue } from "../check/describe-expected.ts";
-import { type ArgumentProblem, createProblem, explainProblems } from "../check/explain-problems.ts";
-import { normaliseSchema } from "../check/normalise-schema.ts";
-import type { JsonSchema } from "../json-schema.ts";
+import { ExactNumber, parseExactly } from "../../../shared/base/exact-number.ts";
+import { isRecord, parseJson } from "../../../shared/base/json.ts";
+import {
+  type ArgumentChecker,
+  type CheckError,
+  createChecker,
+  measureSize,
+} from "../../../shared/schema-check/check-arguments.ts";
+import { showValue } from "../../../shared/schema-check/describe-expected.ts";
+import { type ArgumentProblem, createProblem, explainProblems } from "../../../shared/schema-check/explain-problems.ts";
+import type { JsonSchema } from "../../../shared/schema-check/json-schema.ts";
+import { normaliseSchema } from "../../../shared/schema-check/normalise-schema.ts";
 import { repairArguments } from "./repair-arguments.ts";
 
+/** Result of a check before sending, with the repairs made. */
 export interface GuardResult {
   /** True when the arguments fit, as given or repaired, or could not be judged here. */
   readonly ok: boolean;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson } from "../../base/json.ts";
+import { parseJson } from "../../../shared/base/json.ts";
 
 /** Arguments of one of the plugin's own tools, or why they cannot be used, in the words of an outcome. */
 export type OwnArguments<T> =
@@ -17,8 +17,16 @@ export type OwnArguments<T> =
 
 const MAX_DETAILS = 6;
 
+/** The schema as a model reads it with every list: without bounds that only a slip would meet, which the check keeps. */
 export function showOwnSchema(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: "input" });
+  const { $schema: _, ...shown } = z.toJSONSchema(schema, {
+    io: "input",
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.minLength === 1) delete jsonSchema.minLength;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
   return shown;
 }
 

@@ -1,20 +1,28 @@
-import { ExactNumber } from "../../base/exact-number.ts";
-import { cloneJson, getAt, isRecord, parseJson, setOwn } from "../../base/json.ts";
-import type { CheckError, CheckResult } from "../check/check-arguments.ts";
-import { showLiteral } from "../check/describe-expected.ts";
-import { hasUncheckedPattern } from "../check/normalise-keywords.ts";
-import { findNode, formatPath, readValuePath, selectErrors, type ValuePath } from "../check/select-errors.ts";
-import { type JsonSchema, type JsonType, readTypes } from "../json-schema.ts";
+import { ExactNumber } from "../../../shared/base/exact-number.ts";
+import { cloneJson, getAt, isRecord, parseJson, setOwn } from "../../../shared/base/json.ts";
+import type { CheckError, CheckResult } from "../../../shared/schema-check/check-arguments.ts";
+import { showLiteral } from "../../../shared/schema-check/describe-expected.ts";
+import { type JsonSchema, type JsonType, readTypes } from "../../../shared/schema-check/json-schema.ts";
+import { hasUncheckedPattern } from "../../../shared/schema-check/normalise-keywords.ts";
+import {
+  findNode,
+  formatPath,
+  readValuePath,
+  selectErrors,
+  type ValuePath,
+} from "../../../shared/schema-check/select-errors.ts";
 
 interface Repair {
   readonly schema: JsonSchema;
   readonly recheck: (args: unknown) => CheckResult;
 }
 
+/** Arguments after their repair: the very object given when nothing was changed. */
 export interface RepairedArguments {
   readonly args: Record<string, unknown>;
   /** One short note per change: `used issue_number = 12`. */
   readonly repairs: string[];
+  /** Errors that no repair removed. */
   readonly errors: readonly CheckError[];
 }
 

@@ -1,5 +1,5 @@
+import type { RaisedLevel } from "../../../../shared/wire/call-level.ts";
 import type { InspectedFile } from "../../../media/send/inspect-files.ts";
-import type { RaisedLevel } from "../../../wire/call-level.ts";
 import { toFailure } from "../../ask/abort.ts";
 import { cleanText, createOutcome } from "../../outcome.ts";
 import { reportUpload } from "../attach.ts";
@@ -10,6 +10,7 @@ import {
   type CallContext,
   type CallPlan,
   findCallEffect,
+  fingerprintRequest,
   isApproved,
   isPlainRead,
   proceed,
@@ -53,7 +54,8 @@ export async function answer(context: CallContext, plan: CallPlan): Promise<Step
 /** If the call was already confirmed as what it does, a request for confirmation is a refusal. */
 function isObjection(judgement: Problem, plan: CallPlan): judgement is Problem & { readonly kind: Objection } {
   if (judgement.kind !== "confirmation") return judgement.kind in ANSWERS;
-  return plan.answered?.confirmed === false || raise(plan, judgement.failure) !== undefined;
+  const { failure } = judgement;
+  return plan.answered?.confirmed === false || failure.isStale || raise(plan, failure) !== undefined;
 }
 
 /** What the service says beyond what the human was shown. */
@@ -64,6 +66,8 @@ function raise(plan: CallPlan, { raised }: Failure): RaisedLevel | undefined {
 type Problem = Exclude<Judgement, { kind: "success" }>;
 
 function nameObjection({ kind, failure }: Problem): string {
+  // A human who looks as often as something changes is asked as often.
+  if (failure.isStale) return `${kind} ${failure.preview?.state ?? ""}`;
   if (kind === "confirmation" && failure.raised !== undefined) return `${kind} ${failure.raised.level}`;
   if (kind !== "missing_bytes") return kind;
   return `${kind} ${failure.upload?.field ?? ""} ${failure.fields.join(" ")}`;
@@ -91,6 +95,8 @@ const ANSWERS: Readonly<
   arguments: explainArguments,
 };
 
+const CHANGED = "What it acts on was changed after you were shown it. Nothing was done: this is how it would be now.";
+
 /**
  * Handles an unexpected demand for confirmation: the catalogue entry is stale, so it is refreshed for the human. A
  * runtime that repeats the call will then know the demand from the start and name the account; naming it now keeps the
@@ -106,7 +112,8 @@ async function demandApproval(context: CallContext, plan: CallPlan, failure: Fai
     entry,
     mustAsk: true,
     raised: failure.raised ?? plan.raised,
-    askReason: plan.askReason ?? reason,
+    look: failure.preview && { of: fingerprintRequest(context, plan), preview: failure.preview },
+    askReason: failure.isStale ? CHANGED : (plan.askReason ?? reason),
   };
   return context.call.keepsAnswers && plan.connectionId === undefined ? choose(context, asked) : proceed(asked);
 }

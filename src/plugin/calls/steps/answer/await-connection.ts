@@ -1,8 +1,8 @@
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
+import type { NextAction } from "../../../../shared/errors.ts";
 import type { SvcClient } from "../../../client/client.ts";
 import { readToolContent } from "../../../client/mcp.ts";
 import { startStopwatch } from "../../../client/retry.ts";
-import type { NextAction } from "../../../errors.ts";
 import { openAnswerWindow, throwIfAborted, withAbort } from "../../ask/abort.ts";
 import type { ConnectAnswer } from "../../pipeline.ts";
 import type { CallContext, CallPlan } from "../plan.ts";

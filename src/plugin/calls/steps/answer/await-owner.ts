@@ -1,6 +1,6 @@
+import { isSvcError } from "../../../../shared/errors.ts";
 import type { SvcClient } from "../../../client/client.ts";
 import { startStopwatch } from "../../../client/retry.ts";
-import { isSvcError } from "../../../errors.ts";
 import { CALLER_GONE, isAbort, throwIfAborted, toFailure } from "../../ask/abort.ts";
 import { cleanText, createOutcome, decline, type ToolOutcome, toSafeJson } from "../../outcome.ts";
 import { type CallContext, type CallPlan, proceed, type Step, stop } from "../plan.ts";

@@ -1,15 +1,22 @@
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
+import type { NextAction } from "../../../../shared/errors.ts";
+import type { RaisedLevel } from "../../../../shared/wire/call-level.ts";
+import {
+  type HeldApprovalRef,
+  type UndoCall,
+  type UploadInstruction,
+  uploadInstructionSchema,
+} from "../../../../shared/wire/execution.ts";
+import type { Preview } from "../../../../shared/wire/preview.ts";
 import type { ExecuteReply } from "../../../client/reply.ts";
-import type { NextAction } from "../../../errors.ts";
-import type { RaisedLevel } from "../../../wire/call-level.ts";
-import { type HeldApprovalRef, type UploadInstruction, uploadInstructionSchema } from "../../../wire/execution.ts";
 import { type ConnectionChoice, limitAction } from "../../outcome.ts";
 
 /** The meaning of an answer for the call. Objections can be handled, each at most once per call. */
 export type Judgement =
-  | { readonly kind: "success"; readonly result: unknown }
+  | { readonly kind: "success"; readonly result: unknown; readonly undo: UndoCall | undefined }
   | { readonly kind: Objection | "held" | "needs_connection" | "key" | "failure"; readonly failure: Failure };
 
+/** Refusals after which the call may be sent again in another form. */
 export type Objection = "confirmation" | "accounts" | "missing_bytes" | "envelope_refused" | "arguments";
 
 /** An answer, with facts about its request. */
@@ -31,10 +38,10 @@ const ENVELOPE_CODES = /^(malformed_files|(files?|envelopes?)_.*(not_accepted|re
 export function judgeReply({ reply, ...sent }: Answered): Judgement {
   if (reply.kind === "envelope" && reply.envelope.ok && reply.status < 300) {
     const { result, data, canonical } = reply.envelope;
-    return { kind: "success", result: result ?? data ?? canonical?.output ?? null };
+    return { kind: "success", result: result ?? data ?? canonical?.output ?? null, undo: canonical?.undo };
   }
   if (reply.kind === "summary" && reply.summary.status === "succeeded" && reply.status < 300) {
-    return { kind: "success", result: reply.summary.output ?? null };
+    return { kind: "success", result: reply.summary.output ?? null, undo: reply.summary.undo };
   }
   const failure = readFailure(reply);
   return { kind: classify(failure, sent), failure };
@@ -43,7 +50,7 @@ export function judgeReply({ reply, ...sent }: Answered): Judgement {
 function classify(failure: Failure, sent: Omit<Answered, "reply">): Exclude<Judgement["kind"], "success"> {
   const { code, canonicalCode, status } = failure;
   if (failure.approval !== undefined) return "held";
-  if (failure.raised !== undefined) return "confirmation";
+  if (failure.raised !== undefined || failure.isStale) return "confirmation";
   if (code === "missing_file_bytes") return "missing_bytes";
   if (isEnvelopeRefused(failure, sent)) return "envelope_refused";
   if (status === 412 || code === "confirmation_required") return "confirmation";
@@ -89,6 +96,10 @@ export interface Failure {
   readonly approval: HeldApprovalRef | undefined;
   /** What the call does beyond its tool's effect, where the service wants a confirmation of just that. */
   readonly raised: RaisedLevel | undefined;
+  /** What the call would do, of one that waits for a confirmation. */
+  readonly preview: Preview | undefined;
+  /** True where nothing was done, because another state had been shown to whoever confirmed the call. */
+  readonly isStale: boolean;
   /** The arguments at fault, as dotted paths without a leading `arguments.`. */
   readonly fields: readonly string[];
   readonly choices: readonly ConnectionChoice[];
@@ -150,6 +161,8 @@ function readFailure(reply: ExecuteReply): Failure {
     upload: readUpload(error?.upload ?? envelope.upload),
     approval: error?.approval ?? summary?.approval,
     raised: error?.call_level ?? summary?.call_level,
+    preview: error?.preview ?? summary?.preview,
+    isStale: (error?.reason ?? summary?.reason) === "state_changed",
     fields: readFields({ ...envelope, ...error }),
     choices: readChoices(
       error?.connections ?? envelope.connections,

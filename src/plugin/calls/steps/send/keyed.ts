@@ -1,10 +1,10 @@
-import { sha256Hex } from "../../../base/hash.ts";
+import { sha256Hex } from "../../../../shared/base/hash.ts";
+import { SvcError } from "../../../../shared/errors.ts";
+import type { ExecutionSummary } from "../../../../shared/wire/execution.ts";
 import type { SvcClient } from "../../../client/client.ts";
 import type { ExecuteReply } from "../../../client/reply.ts";
 import { startBudget } from "../../../client/retry.ts";
 import type { CallOptions } from "../../../client/transport.ts";
-import { SvcError } from "../../../errors.ts";
-import type { ExecutionSummary } from "../../../wire/execution.ts";
 import { throwIfAborted, toFailure } from "../../ask/abort.ts";
 import { canonicalJson } from "../../ask/fingerprint.ts";
 import type { CatalogEntry, KeyPromise } from "../../catalog/catalog-entry.ts";
@@ -130,6 +130,7 @@ function buildBody({ integration, name }: CatalogEntry, { key, arguments: args, 
     confirm: true,
     idempotency_key: key,
     ...(approved?.level === undefined ? {} : { confirmed_level: approved.level }),
+    ...(approved?.state === undefined ? {} : { preview_state: approved.state }),
     ...(approved?.namesAccount === true ? { connection_id: approved.account?.id } : {}),
   };
 }
@@ -183,6 +184,7 @@ function describeApproved(
   return {
     effect: entry.effect,
     level: nameConfirmedLevel({ ...plan, entry: { ...entry, callLevels: fresh.callLevels ?? entry.callLevels } }),
+    ...(plan.look?.preview === undefined ? {} : { state: plan.look.preview.state }),
     schemaHash: entry.schemaHash ?? fresh.schemaHash,
     ...(id === undefined ? {} : { account: { id, label: shown?.label ?? id } }),
     namesAccount: promise.namesAccount && id !== undefined,

@@ -1,6 +1,6 @@
-import { sha256Hex } from "../../../base/hash.ts";
+import { sha256Hex } from "../../../../shared/base/hash.ts";
+import type { SvcError } from "../../../../shared/errors.ts";
 import { startBudget } from "../../../client/retry.ts";
-import type { SvcError } from "../../../errors.ts";
 import { throwIfAborted, toFailure } from "../../ask/abort.ts";
 import { canonicalJson } from "../../ask/fingerprint.ts";
 import { findReasonToWait, nameAccountOf } from "../../journal/account-failures.ts";

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
 import type { Effect } from "../../../calls/ask/request.ts";
 
 /** One action of the service as a tool of its own. */
@@ -80,7 +80,7 @@ export function readActions(path: string, onDamage?: (reason: string) => void): 
 
 /** Replaces the file atomically, mode 0600. */
 export async function writeActions(path: string, file: ActionsFile): Promise<void> {
-  const { replaceFile } = await import("../../../base/disk.ts");
+  const { replaceFile } = await import("../../../../shared/base/disk.ts");
   await replaceFile(path, `${JSON.stringify(file)}\n`);
 }
 

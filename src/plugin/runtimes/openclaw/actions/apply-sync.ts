@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
-import { isRecord } from "../../../base/json.ts";
-import { type LockLimits, withWriteLock } from "../../../base/write-lock.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
+import { type LockLimits, withWriteLock } from "../../../../shared/base/write-lock.ts";
 import type { HostApi, HostConfig } from "../host/host-api.ts";
 import type { Places } from "../host/places.ts";
 import type { SvcHost } from "../svc-host.ts";

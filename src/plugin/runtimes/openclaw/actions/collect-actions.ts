@@ -1,9 +1,9 @@
+import { isSvcError } from "../../../../shared/errors.ts";
 import { buildTools, toModelName } from "../../../calls/build.ts";
 import type { ToolCatalog } from "../../../calls/catalog/catalog.ts";
 import { type CatalogEntry, mustAskFirst } from "../../../calls/catalog/catalog-entry.ts";
 import { cleanText } from "../../../calls/outcome.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES } from "../../../calls/static-tools.ts";
-import { isSvcError } from "../../../errors.ts";
 import type { ActionRecord } from "./actions-file.ts";
 
 /** A tool the sync did not turn into an action tool; `svc_call_tool` may still reach it. */

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "../../../base/disk.ts";
-import { sha256Hex } from "../../../base/hash.ts";
-import { SvcError } from "../../../errors.ts";
+import { replaceFile } from "../../../../shared/base/disk.ts";
+import { sha256Hex } from "../../../../shared/base/hash.ts";
+import { SvcError } from "../../../../shared/errors.ts";
 import type { Places } from "../host/places.ts";
 import { GATE_MS, LINK } from "./action-tools.ts";
 import { type ActionRecord, isPlainRead } from "./actions-file.ts";

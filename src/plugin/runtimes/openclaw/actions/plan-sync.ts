@@ -1,3 +1,4 @@
+import { keepWithin } from "../../../../shared/base/tool-budget.ts";
 import { type CatalogEntry, compareSchemas } from "../../../calls/catalog/catalog-entry.ts";
 import type { AccountSession } from "../setup/account-session.ts";
 import type { ActionRecord, ActionsFile } from "./actions-file.ts";
@@ -31,6 +32,8 @@ export interface PlanOptions {
   readonly integrations?: readonly string[] | undefined;
   /** Most action tools; default 1,000. Those already there come first. */
   readonly limit?: number | undefined;
+  /** Most tokens of all of them, at four characters each; with more there is none, and the model searches. Default: any number. */
+  readonly maxToolTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds since the epoch; for tests. */
   readonly now?: (() => number) | undefined;
@@ -48,7 +51,7 @@ const MAX_NAMES = 20;
 export async function planSync(
   account: AccountSession,
   current: ActionsFile | undefined,
-  { integrations, limit = 1_000, signal, now = Date.now }: PlanOptions = {},
+  { integrations, limit = 1_000, maxToolTokens, signal, now = Date.now }: PlanOptions = {},
 ): Promise<SyncPlan> {
   const { catalog, client, principal } = account.session;
   const { baseUrl } = client;
@@ -61,7 +64,8 @@ export async function planSync(
   const kept = keepUndescribed(before, failures, records);
   const inOrder = agreedFirst([...records, ...kept].sort(compareRecords), new Set(before.map(({ name }) => name)));
   const declarable = countDeclarable(inOrder);
-  const actions = inOrder.slice(0, declarable).sort(compareRecords);
+  const offered = inOrder.slice(0, declarable).sort(compareRecords);
+  const actions = keepFitting(offered, maxToolTokens);
   const at = new Date(now()).toISOString();
   const allLeftOut = [
     ...leftOut,
@@ -69,6 +73,10 @@ export async function planSync(
     ...leaveOut(
       inOrder.length - declarable,
       `OpenClaw loads ${declarable} tools of one plugin at most; name the apps you need in actions.integrations.`,
+    ),
+    ...leaveOut(
+      offered.length - actions.length,
+      `They come to more than ${maxToolTokens} tokens (setting actions.maxToolTokens): the agent searches.`,
     ),
     ...leaveOut(
       listed.length - chosen.length,
@@ -99,6 +107,14 @@ export async function planSync(
 /** Tools a human has agreed to before come first, so that a longer list does not push them out. */
 function agreedFirst<Tool extends { readonly name: string }>(tools: readonly Tool[], agreed: ReadonlySet<string>) {
   return [...tools.filter(({ name }) => agreed.has(name)), ...tools.filter(({ name }) => !agreed.has(name))];
+}
+
+function keepFitting(actions: readonly ActionRecord[], maxToolTokens: number | undefined): readonly ActionRecord[] {
+  if (maxToolTokens === undefined) return actions;
+  return keepWithin(
+    actions.map((action) => ({ ...action, schema: action.parameters })),
+    maxToolTokens,
+  ).map(({ schema: _, ...action }) => action);
 }
 
 function leaveOut(count: number, reason: string, integration?: string): LeftOutTool[] {

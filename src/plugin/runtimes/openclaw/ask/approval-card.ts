@@ -1,8 +1,10 @@
-import { cutText } from "../../../base/text.ts";
+import { cutText } from "../../../../shared/base/text.ts";
+import { type CardFact, fence, IN_FENCE } from "../../../../shared/card/card-layout.ts";
+import { drawName, drawPart, drawProse, drawText } from "../../../../shared/card/card-text.ts";
+import { drawFlowPreviews, listCallLabels } from "../../../../shared/card/flow-previews.ts";
+import { drawPreview, PREVIEW_LABELS, splitTold } from "../../../../shared/card/preview-facts.ts";
 import { drawFile, drawUntold, EFFECT_WORD } from "../../../calls/ask/card.ts";
 import type { ApprovalRequest, Effect } from "../../../calls/ask/request.ts";
-import { fence, IN_FENCE } from "../../../card/card-layout.ts";
-import { drawName, drawPart, drawProse, drawText } from "../../../card/card-text.ts";
 import { redact } from "../../../client/redact.ts";
 import type { HostApproval } from "../host/host-tool.ts";
 import { mayStand } from "./ask-state.ts";
@@ -109,21 +111,36 @@ interface CardParts {
 
 function describe(request: ApprovalRequest, parts: CardParts) {
   const inCard = findForgeries(request);
-  const args = drawUntold(request, inCard).map(({ line }) => line);
+  const previews = drawFlowPreviews(request.previews ?? [], inCard);
+  const looked = [...drawPreview(request, inCard), ...previews].flatMap(sayFact);
+  const { untold, told } = splitTold(request.arguments, request.preview);
+  const args = drawUntold({ ...request, arguments: untold }, inCard).map(({ line }) => line);
+  const raw = drawUntold({ ...request, arguments: told }, inCard).map(({ line }) => line);
   const files = request.files.map((file) => `File${file.field === "file" ? ":" : ""} ${drawFile(file, inCard)}`);
-  const facts = [...parts.first, describeTarget(request), ...args, ...files, ...parts.more];
+  const facts = [...parts.first, describeTarget(request), ...looked, ...args, ...files, ...parts.more];
   if (facts.every((line) => redact(line) === line)) {
-    const whole = addBoilerplate(facts, describeBoilerplate(request), parts.code).find(
-      (lines) => measure(lines) <= ROOM && parts.shows(draw(lines)),
-    );
+    const whole = addBoilerplate(
+      facts,
+      [...raw.filter((line) => redact(line) === line), ...describeBoilerplate(request)],
+      parts.code,
+    ).find((lines) => measure(lines) <= ROOM && parts.shows(draw(lines)));
     if (whole !== undefined) return { lines: whole, isComplete: true };
   }
-  const few = [...countRest(args, MOST_ARGUMENTS, "more"), ...countRest(files, MOST_FILES, "more files")];
+  const few = [
+    ...countRest(looked, MOST_ARGUMENTS, "more lines"),
+    ...countRest(args, MOST_ARGUMENTS, "more"),
+    ...countRest(files, MOST_FILES, "more files"),
+  ];
   // Tool and effect keep their line, however much there is, and the account with them where the host shows its name.
   const named = describeTarget(request, { max: LONGEST_NAME });
   const target = parts.shows(draw([named])) ? named : describeTarget(request, { max: LONGEST_NAME, isNameless: true });
   const kept = [target, ...few, ...parts.more];
   return { lines: describePart(kept, measure(facts), { ...parts, isNameless: target !== named }), isComplete: false };
+}
+
+/** One line for each value, the first behind its label. */
+function sayFact({ label, values }: CardFact): string[] {
+  return values.map(({ line }, index) => (index === 0 ? `${label}: ${line}` : line));
 }
 
 /** What fits of the lines without what looks like a key, and why it is not all; `total` characters are all facts. */
@@ -216,14 +233,18 @@ const IN_HOST = new RegExp(`${IN_FENCE.source}|${TAGS.source}|[\\u200c\\u200d\\u
 const IN_CODE = new RegExp(`${IN_HOST.source}|\``, "gu");
 
 /** What begins a fact of a card, beside the names of its arguments. */
-const OWN_LABELS = ["Action", "Always", "Check", "File", "More", "NOT COMPLETE", "Why"];
+const OWN_LABELS = ["Action", "Always", "Check", "File", "More", "NOT COMPLETE", "Why", ...PREVIEW_LABELS];
 
 /**
  * {@link IN_HOST}, and the colon behind a word that begins a fact of this card: the host's terminal shows a card in one line,
  * and a narrow page wraps a value to where facts begin. A key inside of a value has no space behind its colon.
  */
-function findForgeries({ arguments: args }: Pick<ApprovalRequest, "arguments">): RegExp {
-  const labels = [...OWN_LABELS, ...Object.keys(args).map((name) => drawName(name, IN_HOST))];
+function findForgeries({ arguments: args, previews = [] }: Pick<ApprovalRequest, "arguments" | "previews">): RegExp {
+  const labels = [
+    ...OWN_LABELS,
+    ...listCallLabels(previews),
+    ...Object.keys(args).map((name) => drawName(name, IN_HOST)),
+  ];
   const spelled = labels.map((label) => {
     const exact = label.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
     return label.startsWith('"') ? `${exact}(?=:(?:\\s|$))` : exact;

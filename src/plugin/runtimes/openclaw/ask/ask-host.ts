@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
 import type { ConnectionChoice } from "../../../calls/outcome.ts";
 import type { ConnectionAnswer, ConnectionQuestion, ConnectLink } from "../../../calls/pipeline.ts";
 import type { HostApprovalResolution, HostToolContext } from "../host/host-tool.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../../../calls/ask/request.ts";
 import type { ToolOutcome } from "../../../calls/outcome.ts";
 import type { ConnectionChooser, ConnectPresenter } from "../../../calls/pipeline.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
 import { type CliCall, type CommandAnswer, type Flags, finishCommand } from "./command-answer.ts";
 
 interface Commander {

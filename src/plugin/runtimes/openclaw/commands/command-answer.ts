@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { isSvcError } from "../../../errors.ts";
+import { isSvcError } from "../../../../shared/errors.ts";
 import type { HostApi, HostConfig } from "../host/host-api.ts";
 import { ASK_TO_PAIR } from "../setup/find-key.ts";
 import type { SvcHost } from "../svc-host.ts";

@@ -1,11 +1,11 @@
-import { sha256Hex } from "../../../base/hash.ts";
-import { isRecord } from "../../../base/json.ts";
+import { sha256Hex } from "../../../../shared/base/hash.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
+import { fence, IN_FENCE } from "../../../../shared/card/card-layout.ts";
+import { drawText } from "../../../../shared/card/card-text.ts";
+import { toPlainText } from "../../../../shared/card/plain-text.ts";
 import { createApprovalCard, drawUntold } from "../../../calls/ask/card.ts";
 import type { ApprovalRequest } from "../../../calls/ask/request.ts";
 import type { ToolSession } from "../../../calls/session.ts";
-import { fence, IN_FENCE } from "../../../card/card-layout.ts";
-import { drawText } from "../../../card/card-text.ts";
-import { toPlainText } from "../../../card/plain-text.ts";
 import { redact } from "../../../client/redact.ts";
 import { shorten } from "../ask/approval-card.ts";
 import type { AskState, WaitingCall, WaitingDecision } from "../ask/ask-state.ts";

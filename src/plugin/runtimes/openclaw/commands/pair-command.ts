@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
 import { openCredentialStore } from "../../../pairing/credentials.ts";
 import { changeConfig, removeSync } from "../actions/apply-sync.ts";
 import { type HostApi, type HostConfig, PROVIDER_ID } from "../host/host-api.ts";

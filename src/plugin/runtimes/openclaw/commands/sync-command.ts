@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../../base/hash.ts";
-import { toPlainText } from "../../../card/plain-text.ts";
+import { sha256Hex } from "../../../../shared/base/hash.ts";
+import { toPlainText } from "../../../../shared/card/plain-text.ts";
 import { readActions } from "../actions/actions-file.ts";
 import { applySync, loadsCompanion } from "../actions/apply-sync.ts";
 import { type ChangedAction, planSync, type SyncPlan } from "../actions/plan-sync.ts";
@@ -25,8 +25,7 @@ const MOST_OFFERED = 40;
  */
 export async function preparePlan(host: SvcHost, maxLines = Number.POSITIVE_INFINITY) {
   const account = await host.openAccount(undefined);
-  const { integrations, limit } = host.settings().actions;
-  const plan = await planSync(account, readActions(host.places.actions), { integrations, limit });
+  const plan = await planSync(account, readActions(host.places.actions), host.settings().actions);
   const { added, changed, removed, leftOut, next, replacesAccount } = plan;
   const { principal, baseUrl, actions } = next;
   // Without times, so that the same offer seen twice has the same hash.

@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../../base/hash.ts";
-import { isRecord } from "../../../base/json.ts";
+import { sha256Hex } from "../../../../shared/base/hash.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
 import { canonicalJson } from "../../../calls/ask/fingerprint.ts";
 import { COMMAND_METHOD, type HostConfig } from "../host/host-api.ts";
 import type { AskGateway } from "./diagnose-tools.ts";

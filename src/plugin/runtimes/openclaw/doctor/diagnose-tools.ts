@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
 import { type ActionsFile, readActions } from "../actions/actions-file.ts";
 import { loadsCompanion } from "../actions/apply-sync.ts";
 import type { HostConfig } from "../host/host-api.ts";

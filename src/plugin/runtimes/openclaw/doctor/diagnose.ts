@@ -1,4 +1,4 @@
-import { isSvcError } from "../../../errors.ts";
+import { isSvcError } from "../../../../shared/errors.ts";
 import { createMediaRoots } from "../../../media/open/roots.ts";
 import { checkServiceAt, isAway, type ServiceCheck } from "../../../pairing/check-service.ts";
 import { readActions } from "../actions/actions-file.ts";

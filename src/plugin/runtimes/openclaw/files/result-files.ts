@@ -1,5 +1,5 @@
-import { errorCode } from "../../../base/error-code.ts";
-import { getOwn, isRecord } from "../../../base/json.ts";
+import { errorCode } from "../../../../shared/base/error-code.ts";
+import { getOwn, isRecord } from "../../../../shared/base/json.ts";
 import type { ResultReceiver } from "../../../calls/pipeline.ts";
 import { type LoadSdk, loadSdk } from "../host/load-sdk.ts";
 

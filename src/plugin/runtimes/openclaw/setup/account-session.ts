@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { createEmitter } from "../../../base/concurrency.ts";
-import { sha256Hex } from "../../../base/hash.ts";
+import { createEmitter } from "../../../../shared/base/concurrency.ts";
+import { sha256Hex } from "../../../../shared/base/hash.ts";
+import { isSvcError } from "../../../../shared/errors.ts";
 import { createToolSession, type SessionSettings, type ToolSession } from "../../../calls/session.ts";
 import type { SessionEvent } from "../../../calls/session-events.ts";
 import type { StaticTool } from "../../../calls/static-tools.ts";
-import { isSvcError } from "../../../errors.ts";
 import { createResultSaver } from "../files/result-files.ts";
 import { listMediaPlaces, type Places } from "../host/places.ts";
 import { ASK_TO_PAIR } from "./find-key.ts";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Hex } from "../../../base/hash.ts";
-import { isRecord, parseJson } from "../../../base/json.ts";
-import { isSvcError, SvcError } from "../../../errors.ts";
+import { sha256Hex } from "../../../../shared/base/hash.ts";
+import { isRecord, parseJson } from "../../../../shared/base/json.ts";
+import { isSvcError, SvcError } from "../../../../shared/errors.ts";
 import { isAway } from "../../../pairing/check-service.ts";
 import { type HostApi, type HostConfig, PROVIDER_ID } from "../host/host-api.ts";
 import type { HostToolContext } from "../host/host-tool.ts";
@@ -237,7 +237,7 @@ interface Origins {
 }
 
 async function writeOrigins(place: OriginPlace, { keys, accounts }: Origins): Promise<void> {
-  const { replaceFile } = await import("../../../base/disk.ts");
+  const { replaceFile } = await import("../../../../shared/base/disk.ts");
   const kept = { version: 1, keys: Object.fromEntries([...keys].slice(-MOST)), accounts: accounts.slice(-MOST) };
   await replaceFile(findOrigins(place), `${JSON.stringify(kept, null, 2)}\n`);
 }

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { isSvcError } from "../../../errors.ts";
+import { isSvcError } from "../../../../shared/errors.ts";
 import { checkServiceAt, type Reach, readReach } from "../../../pairing/check-service.ts";
 import { type CredentialStore, type Credentials, openCredentialStore } from "../../../pairing/credentials.ts";
 import { type PairAtOptions, type PairProgress, pairAt } from "../../../pairing/pair.ts";

@@ -1,5 +1,5 @@
-import { isRecord } from "../../../base/json.ts";
-import { SvcError } from "../../../errors.ts";
+import { isRecord } from "../../../../shared/base/json.ts";
+import { SvcError } from "../../../../shared/errors.ts";
 import type { Environment } from "./read-environment.ts";
 
 /** Address of the service when neither settings, environment nor a stored key name one. */
@@ -23,6 +23,8 @@ export interface PluginSettings {
     readonly integrations: readonly string[] | undefined;
     /** Most action tools; undefined: the plugin's default. */
     readonly limit: number | undefined;
+    /** Most tokens of all of them; undefined: any number. */
+    readonly maxToolTokens: number | undefined;
   };
 }
 
@@ -52,6 +54,7 @@ export function readPluginSettings(pluginConfig: unknown, environment: Pick<Envi
     actions: {
       integrations: read("actions.integrations", actions.integrations, isTexts, "a list of texts"),
       limit: read("actions.limit", actions.limit, isCount, "a whole number"),
+      maxToolTokens: read("actions.maxToolTokens", actions.maxToolTokens, isCount, "a whole number"),
     },
   };
 }
