@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { SvcError } from "../errors.ts";
+import { SvcError } from "../shared/errors.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
 import { readServingUrl, STORE_FILE } from "./store/data-folder.ts";
 import { connectStore, findAccount } from "./store/open-store.ts";

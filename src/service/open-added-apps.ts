@@ -1,9 +1,10 @@
-import { closeApp, type OpenSources, openSources, sourceKinds } from "./added/open-sources.ts";
-import { isStopped } from "./added/source.ts";
+import type { Integration } from "../apps/port/integration.ts";
+import { isStopped } from "../apps/port/source.ts";
+import { sourceKinds } from "../apps/source-kinds.ts";
+import { closeApp, type OpenSources, openSources } from "./added/open-sources.ts";
 import { judgeProposal, type SourceStore } from "./added/source-store.ts";
 import type { Connections } from "./connections/connection.ts";
 import type { AccessTokens } from "./connections/sign-in/access-tokens.ts";
-import type { Integration } from "./integrations/integration.ts";
 import type { CheckedOptions } from "./service-options.ts";
 
 interface Host {

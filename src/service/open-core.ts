@@ -1,5 +1,6 @@
-import { makeOnce } from "../base/concurrency.ts";
-import { createId } from "../base/ids.ts";
+import type { Integration } from "../apps/port/integration.ts";
+import { makeOnce } from "../shared/base/concurrency.ts";
+import { createId } from "../shared/base/ids.ts";
 import { createAccess } from "./access/access-view.ts";
 import { createRules } from "./access/rules.ts";
 import { createSourceStore } from "./added/source-store.ts";
@@ -11,13 +12,16 @@ import { connectFirstApps, createConnections, isFirstApp } from "./connections/c
 import { createConnector } from "./connections/connector.ts";
 import { createAccessTokens } from "./connections/sign-in/access-tokens.ts";
 import { createActivity } from "./executions/activity.ts";
+import { createDelays } from "./executions/delays.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
+import { createKeptWrites } from "./executions/undo/kept-writes.ts";
+import { addUndo } from "./executions/undo/undo-action.ts";
+import { createUndoRecords } from "./executions/undo/undo-records.ts";
 import type { createUrlFiles, UrlFiles } from "./fetch/url-files.ts";
-import type { Integration } from "./integrations/integration.ts";
 import type { Infrastructure } from "./open-infrastructure.ts";
-import { createSettingsSeal } from "./secrets/secret-settings.ts";
 import { createServiceKeys } from "./secrets/service-keys.ts";
+import { createSettingsSeal } from "./secrets/settings-seal.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import { findAccount, type Store } from "./store/open-store.ts";
 import { createKeep, type StoreState } from "./store/store-states.ts";
@@ -60,29 +64,35 @@ function findFirstFolder({ files, dataDir }: CheckedOptions): string {
 }
 
 function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infrastructure, accountId: string) {
-  const { now, integrations, usageLimit } = o;
+  const { now } = o;
+  const log = openLog(o, store, node.id);
+  const kept = createKeptWrites({ store, box, now, isOff: o.undoMegabytes === 0 });
+  const delays = createDelays({ store, now });
+  const integrations = o.integrations.map((app) => addUndo(app, { accountId, log, kept, delays, now }));
   const { catalog, replace } = createLiveCatalog(integrations);
   const seal = createSettingsSeal(box, catalog);
   const connections = createConnections({ store, accountId, catalog, seal, now });
   const accessTokens = createAccessTokens({ store, box, now });
-  const log = createExecutionLog(store, now, {
-    usageLimit,
-    nodeId: node.id,
-    onLost: (cause) => o.log({ level: "error", message: "A read could not be written into the log.", cause }),
-  });
   const rules = createRules(store, accountId, now);
   const grants = createGrants(store, now);
   const apps = createAppsFollower();
   const access = createAccess({ states, catchUp: apps.catchUp, grants, catalog, connections, rules, now });
-  const executor: Executor = createExecutor({
-    access,
-    catalog,
-    connections,
+  const run = {
     accessTokens,
-    log,
     now,
     providerTimeoutMs: o.providerTimeoutMs,
     trace: o.trace,
+    canUndo: o.undoMegabytes > 0,
+  };
+  const undo = createUndoRecords({ ...run, kept, log, catalog, connections, nodeId: node.id });
+  const executor: Executor = createExecutor({
+    ...run,
+    access,
+    catalog,
+    connections,
+    log,
+    undo,
+    delays,
     onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
   });
   const urlFiles = createLazyUrlFiles({ blobs, allowed: o.allowedFileHosts });
@@ -109,12 +119,20 @@ function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infr
     accessTokens,
     sources: createSourceStore(store, now),
     activity,
+    undo,
+    delays,
     executionLog: log,
     executor,
     blobs,
     urlFiles,
     serviceKeys,
   };
+}
+
+function openLog({ now, usageLimit, log }: CheckedOptions, store: Store, nodeId: string) {
+  const onLost = (cause: unknown) =>
+    log({ level: "error", message: "A read could not be written into the log.", cause });
+  return createExecutionLog(store, now, { usageLimit, nodeId, onLost });
 }
 
 /** The same as `createUrlFiles`, whose code is loaded by the first call that names a URL. */

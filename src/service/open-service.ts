@@ -6,6 +6,7 @@ import { createTemplates, type FlowTemplates } from "./flows/flow-templates.ts";
 import { BUILT_IN_KEYS, findTemplates, openFlows } from "./flows/flows.ts";
 import { openTemplateFiles } from "./flows/own/template-files.ts";
 import { openWatch } from "./health/health.ts";
+import type { McpFeatures } from "./mcp/mcp-features.ts";
 import { createServiceMetrics } from "./metrics/service-metrics.ts";
 import { createOutbox } from "./notify/outbox.ts";
 import { openAddedApps } from "./open-added-apps.ts";
@@ -33,8 +34,12 @@ export interface OpenService extends Service {
 /** Heartbeats between two looks of a trigger into an app: a minute. */
 const LOOK_BEATS = 12;
 
-/** Starts everything, or nothing: what was opened is closed again when a later step fails. */
-export async function openService(options: ServiceOptions): Promise<OpenService> {
+/**
+ * Starts everything, or nothing: what was opened is closed again when a later step fails.
+ *
+ * @param mcpExtras what the MCP endpoint of a test offers beside the service's own.
+ */
+export async function openService(options: ServiceOptions, mcpExtras?: McpFeatures): Promise<OpenService> {
   const checked = checkOptions(options);
   warnOfPlainAddress(checked);
   const opened: Undo[] = [];
@@ -44,7 +49,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     return closing;
   };
   try {
-    return { ...(await start(checked, (undo) => opened.push(undo))), close };
+    return { ...(await start(checked, mcpExtras, (undo) => opened.push(undo))), close };
   } catch (error) {
     // The log has the failures to close; the caller needs the reason why the start failed.
     await close().catch(() => {});
@@ -52,7 +57,11 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   }
 }
 
-async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<Omit<OpenService, "close">> {
+async function start(
+  o: CheckedOptions,
+  mcpExtras: McpFeatures | undefined,
+  onClose: (undo: Undo) => void,
+): Promise<Omit<OpenService, "close">> {
   const infrastructure = await openInfrastructure(o, onClose);
   const { folder, store, node } = infrastructure;
   const watch = await openWatch(o, store);
@@ -60,13 +69,18 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const { accountId, core: opened } = await inTurnOfStarts(store, () => openCore(o, infrastructure));
   const metrics = o.metricsToken === undefined ? undefined : createServiceMetrics({ ...o, store, accountId });
   const core = metrics === undefined ? opened : { ...opened, executor: metrics.watchExecutor(opened.executor) };
-  node.onBeat(() => core.executionLog.settle().then(() => core.executionLog.closeAbandoned()));
+  node.onBeat(async () => {
+    await core.executionLog.settle();
+    await core.executionLog.closeAbandoned();
+    core.undo.settleSoon();
+  });
   await node.start();
-  if (!isShared(store)) onClose(keepSettling(core.executionLog, o));
+  if (!isShared(store)) onClose(keepSettling(core, o));
   const added = await openAddedApps(o, core);
   onClose(() => added.close());
   onClose(() => core.executionLog.flush());
   onClose(() => core.executor.idle().then(() => core.accessTokens.idle()));
+  onClose(core.undo.stop);
   // Nobody is there to upload a file by a hint.
   const files = { ...core, ingestTokens: undefined };
   const notes = createOutbox({ store, targets: o.noteTargets, nodeId: node.id, now: o.now });
@@ -87,9 +101,10 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   onClose(() => triggers.close());
   const sweeping = openSweeping(o, { ...infrastructure, watch });
   onClose(sweeping.stop);
-  const served = { infrastructure, core, added, flows, triggers, outbox, metrics, watch, accountId };
+  const served = { infrastructure, core, added, flows, triggers, outbox, metrics, watch, accountId, mcpExtras };
   const { url, listeningOn, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
   onClose(openMachineLog(o, store));
+  onClose(core.delays.close);
   await folder.announce(url);
   // Only now: nobody waits for it.
   sweeping.begin();

@@ -1,5 +1,5 @@
 import { type ZodType, z } from "zod";
-import { SvcError } from "../errors.ts";
+import { SvcError } from "../shared/errors.ts";
 import type { ServiceOptions } from "./service-options.ts";
 import { isPostgresUrl } from "./store/open-postgres.ts";
 
@@ -77,11 +77,9 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
     allowed: "a whole number of days, or null",
     hint: "Use a whole number; 0 or null keeps for ever.",
   },
+  sendDelay: { schema: z.int().min(0).max(60), allowed: "a whole number of seconds, 0 to 60" },
+  undoMegabytes: { schema: z.int().min(0), allowed: "a whole number of megabytes, 0 or more" },
   providerTimeoutMs: whole(1, MAX_PROVIDER_TIMEOUT_MS),
-  mcpExtras: {
-    schema: z.looseObject({ tools: z.array(record), prompts: z.array(record), resources: z.array(record) }),
-    allowed: "an object with lists of tools, prompts and resources",
-  },
   flowApprovals: { schema: z.enum(["api", "dashboard"]), allowed: '"api" or "dashboard"' },
   approvals: { schema: z.enum(["device", "owner"]), allowed: '"device" or "owner"' },
   notify: {

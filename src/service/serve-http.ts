@@ -18,6 +18,7 @@ import type { Watch } from "./health/health.ts";
 import { createApp } from "./http/app.ts";
 import { listen } from "./http/listen.ts";
 import { createNewcomerLimit } from "./http/newcomer-limit.ts";
+import type { McpFeatures } from "./mcp/mcp-features.ts";
 import type { ServiceMetrics } from "./metrics/service-metrics.ts";
 import { type Notes, openNotes } from "./notify/notes.ts";
 import type { Outbox } from "./notify/outbox.ts";
@@ -42,6 +43,8 @@ interface ServedParts {
   readonly metrics: ServiceMetrics | undefined;
   readonly watch: Watch;
   readonly accountId: string;
+  /** More tools, prompts and resources for the MCP endpoint, beside the service's own. */
+  readonly mcpExtras: McpFeatures | undefined;
 }
 
 interface ServedHttp {
@@ -168,7 +171,6 @@ async function createParts(
     metricsToken: o.metricsToken,
     trace: o.trace,
     accessLog: o.accessLog ?? false,
-    mcpExtras: o.mcpExtras,
     node,
     ingestTokens,
     flowApprovals: o.flowApprovals ?? "api",

@@ -52,6 +52,12 @@ export class ServiceError extends Error {
   }
 }
 
+/** The same failure without one of the members in `extra`. */
+export function leaveOut({ status, code, message, options }: ServiceError, name: string): ServiceError {
+  const { [name]: _, ...extra } = options.extra ?? {};
+  return new ServiceError(status, code, message, { ...options, extra });
+}
+
 /** A guard error ("Errors", envelope 3): bare whatever the route, and final. */
 export function refuseBare(status: ServiceErrorStatus, code: string, message: string, cause?: unknown): ServiceError {
   return new ServiceError(status, code, message, { bare: true, cause });

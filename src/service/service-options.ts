@@ -1,13 +1,12 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { SvcError } from "../errors.ts";
+import { createBuiltInIntegrations } from "../apps/built-in.ts";
+import type { Integration } from "../apps/port/integration.ts";
+import { SvcError } from "../shared/errors.ts";
 import { type AllowedHosts, isLoopbackName, readAllowedHosts } from "./fetch/address-rules.ts";
-import { readFilesPlace, type S3Place } from "./files/open-blobs.ts";
+import { readFilesPlace, type S3Place } from "./files/files-place.ts";
 import { systemElapsed } from "./health/watch-clock.ts";
 import { readTrustedProxies, type TrustedProxies } from "./http/caller-address.ts";
-import { createBuiltInIntegrations } from "./integrations/built-in.ts";
-import type { Integration } from "./integrations/integration.ts";
-import type { McpFeatures } from "./mcp/mcp-features.ts";
 import { type NotifyTarget, readTargets, type Target } from "./notify/targets.ts";
 import { checkOptionRules } from "./option-rules.ts";
 import type { ServiceLog } from "./service-error.ts";
@@ -73,12 +72,20 @@ export interface ServiceOptions {
    */
   readonly retentionDays?: number | null;
   /**
+   * Space in the database for what undoing needs, in megabytes: above it, the oldest is forgotten within the hour. 0 keeps
+   * nothing, and nothing can be undone. Default 1,000.
+   */
+  readonly undoMegabytes?: number;
+  /**
+   * Seconds between the yes to a mail and its sending, 0 to 60, in which it can be stopped; a mail account may say otherwise.
+   * Default 0.
+   */
+  readonly sendDelay?: number;
+  /**
    * Milliseconds an action may take before the call fails with 503, and a stop waits for those that run. From 1 to
    * 86,400,000, default 60,000.
    */
   readonly providerTimeoutMs?: number;
-  /** More tools, prompts and resources for the MCP endpoint, beside the service's own. Default: none. */
-  readonly mcpExtras?: McpFeatures;
   /**
    * Who may approve a step of a flow: any API key, as the API document says, or only the owner in the dashboard.
    * Default `api`.
@@ -123,6 +130,7 @@ export interface ServiceOptions {
 }
 
 const DEFAULT_PORT = 8790;
+const DEFAULT_UNDO_MEGABYTES = 1000;
 const DEFAULT_RETENTION_DAYS = 90;
 const DEFAULT_HEARTBEAT_MS = 5000;
 const DEFAULT_PROVIDER_TIMEOUT_MS = 60_000;
@@ -137,6 +145,7 @@ export interface CheckedOptions extends Omit<ServiceOptions, "elapsed"> {
   readonly providerTimeoutMs: number;
   /** 0: for ever. */
   readonly retentionDays: number;
+  readonly undoMegabytes: number;
   readonly files: string | S3Place;
   readonly publicOrigin: string | undefined;
   readonly allowedFileHosts: AllowedHosts;
@@ -170,13 +179,16 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     heartbeatMs: options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
     providerTimeoutMs: options.providerTimeoutMs ?? DEFAULT_PROVIDER_TIMEOUT_MS,
     retentionDays: retentionDays ?? 0,
+    undoMegabytes: options.undoMegabytes ?? DEFAULT_UNDO_MEGABYTES,
     files: readFilesPlace(options.files ?? options.dataDir),
     publicOrigin,
     allowedFileHosts,
     trustedProxies: readTrustedProxies(options.trustProxy ?? []),
     noteTargets: readTargets(options.notify ?? []),
     trace: options.openTelemetry === undefined ? traceNothing : createTrace(options.openTelemetry),
-    integrations: options.integrations ?? createBuiltInIntegrations(allowedFileHosts),
+    integrations:
+      options.integrations ??
+      createBuiltInIntegrations({ allowed: allowedFileHosts, sendDelay: options.sendDelay ?? 0 }),
     now: options.now ?? Date.now,
     elapsed: options.elapsed ?? (options.now === undefined ? systemElapsed : undefined),
     log: guardLog(options.log),

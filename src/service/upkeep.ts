@@ -1,21 +1,27 @@
-import type { ExecutionLog } from "./executions/execution-log.ts";
+import { forgetKeptWrites } from "./executions/undo/kept-writes.ts";
 import type { BlobStore } from "./files/blob-store.ts";
 import type { Watch } from "./health/health.ts";
 import { logMachineChanges } from "./http/audit.ts";
+import type { Core } from "./open-core.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import type { Store } from "./store/open-store.ts";
 import { advanceUpkeep, forgetEnded, forgetExpired } from "./store/retention.ts";
 
+const MEGABYTE = 1024 ** 2;
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 
 /** Ends what was started; resolves when it does nothing any more. */
 type Stop = () => Promise<unknown>;
 
 /** A process that is alone with its store does not beat: what a full disk kept it from writing is tried again here. */
-export function keepSettling(executions: ExecutionLog, { heartbeatMs }: CheckedOptions): Stop {
+export function keepSettling(
+  { executionLog, undo }: Pick<Core, "executionLog" | "undo">,
+  { heartbeatMs }: CheckedOptions,
+): Stop {
   let settling = Promise.resolve();
   const settle = () => {
-    settling = settling.then(() => executions.settle()).catch(() => {});
+    settling = settling.then(() => executionLog.settle()).catch(() => {});
+    undo.settleSoon();
   };
   const timer = setInterval(settle, heartbeatMs).unref();
   return () => {
@@ -55,10 +61,14 @@ interface UpkeepParts {
   readonly watch: Pick<Watch, "isClockBelieved">;
 }
 
-function listUpkeep({ retentionDays: days }: CheckedOptions, { store, blobs }: UpkeepParts): Upkeep[] {
+function listUpkeep({ retentionDays: days, undoMegabytes }: CheckedOptions, { store, blobs }: UpkeepParts): Upkeep[] {
   const always: Upkeep[] = [
     { failure: "Old files could not be removed.", run: (time) => blobs.sweep(time) },
     { failure: "What has expired could not be removed.", run: (time) => forgetExpired(store, time) },
+    {
+      failure: "What can be undone no more could not be removed.",
+      run: (time) => forgetKeptWrites(store, time, undoMegabytes * MEGABYTE),
+    },
   ];
   if (days === 0) return always;
   return [

@@ -1,8 +1,9 @@
-import { keepNewest } from "../../base/newest.ts";
-import type { KeyScopes } from "../../wire/key-scopes.ts";
+import { keepNewest } from "../../shared/base/newest.ts";
+import type { KeyScopes } from "../../shared/wire/key-scopes.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type Grant, type Grants, isExpired, keyExpired } from "../auth/grants.ts";
 import { type Catalog, selectCatalog } from "../catalog/catalog.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection, Connections } from "../connections/connection.ts";
 import type { ApprovalMode } from "../store/schema.ts";
 import { createKeep, type StoreState, type StoreStates } from "../store/store-states.ts";
@@ -178,14 +179,14 @@ function createRuling() {
 }
 
 function applyRules(catalog: Catalog, rules: readonly Rule[], accounts: readonly Connection[]): Catalog {
-  const entries = catalog.entries.flatMap((entry) => {
+  const entries = catalog.all.flatMap((entry) => {
     const decide = (connectionId: string | undefined) => findRule(rules, { entry, connectionId, subject: "" })?.effect;
     const effect = decide(undefined);
     const own = accounts.filter(({ integration }) => integration === entry.integration.slug);
     if (effect === "block" || (own.length > 0 && own.every(({ id }) => decide(id) === "block"))) return [];
     return [effect === undefined ? entry : { ...entry, ruled: effect }];
   });
-  const slugs = new Set(entries.map(({ integration }) => integration.slug));
+  const slugs = listShown(entries);
   const apps = catalog.integrations.filter(({ slug, actions }) => slugs.has(slug) || actions.length === 0);
   return selectCatalog(catalog, apps, entries);
 }
@@ -205,10 +206,15 @@ function createNarrowing(catalog: Catalog) {
 }
 
 function select(catalog: Catalog, filter: ReturnType<typeof createScopeFilter>): Catalog {
-  const entries = catalog.entries.filter(filter.tool);
-  const slugs = new Set(entries.map(({ integration }) => integration.slug));
+  const entries = catalog.all.filter(filter.tool);
+  const slugs = listShown(entries);
   const apps = catalog.integrations.filter(
     (app) => slugs.has(app.slug) || (app.actions.length === 0 && filter.app(app)),
   );
   return selectCatalog(catalog, apps, entries);
+}
+
+/** Slugs of the apps with a tool that lists show. */
+function listShown(entries: readonly CatalogEntry[]): Set<string> {
+  return new Set(entries.flatMap(({ action, integration }) => (action.isHidden ? [] : [integration.slug])));
 }

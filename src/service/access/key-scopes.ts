@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type KeyScopes, keyScopesSchema } from "../../wire/key-scopes.ts";
+import type { Integration } from "../../apps/port/integration.ts";
+import { type KeyScopes, keyScopesSchema } from "../../shared/wire/key-scopes.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import type { Integration } from "../integrations/integration.ts";
 import { matchesTool, toolPatternSchema } from "./tool-patterns.ts";
 
 /** A stranger chooses these, and the owner reads them. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { createId } from "../../base/ids.ts";
-import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../wire/catalog.ts";
+import { createId } from "../../shared/base/ids.ts";
+import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../shared/wire/catalog.ts";
 import { type CatalogEntry, levelOf } from "../catalog/catalog-entry.ts";
 import { type Store, takeTurn } from "../store/open-store.ts";
 import { isExactPattern, matchesTool, toolPatternSchema } from "./tool-patterns.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fitsWildcards } from "../../base/wildcards.ts";
+import { fitsWildcards } from "../../shared/base/wildcards.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 
 const MAX_PATTERN = 128;

@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
+import { builtInIntegrations } from "../../apps/built-in.ts";
+import { createAddedIntegration } from "../../apps/port/create-added-integration.ts";
+import type { Integration } from "../../apps/port/integration.ts";
+import { checkSlug, type IntegrationSource, isStopped, type NewSource } from "../../apps/port/source.ts";
 import type { Connections } from "../connections/connection.ts";
 import { createConnections } from "../connections/connections.ts";
 import { createAccessTokens } from "../connections/sign-in/access-tokens.ts";
-import { builtInIntegrations } from "../integrations/built-in.ts";
-import type { Integration } from "../integrations/integration.ts";
 import { createSecretBox, readSecretKey } from "../secrets/secret-box.ts";
-import { createSettingsSeal } from "../secrets/secret-settings.ts";
+import { createSettingsSeal } from "../secrets/settings-seal.ts";
 import { openOwnStore, type StorePlace } from "../store/open-own-store.ts";
 import type { Store } from "../store/open-store.ts";
-import { createAddedIntegration } from "./create-added-integration.ts";
-import { checkSlug, type IntegrationSource, isStopped } from "./source.ts";
-import { createSourceStore, type NewSource, type SourceStore } from "./source-store.ts";
+import { createSourceStore, type SourceStore } from "./source-store.ts";
 
 /** The owner's administration of added apps, from the machine of the service; a running service follows within seconds. */
 export interface SourceAdmin extends Pick<SourceStore, "list" | "find" | "accept" | "setLevels"> {

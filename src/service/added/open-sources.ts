@@ -1,20 +1,19 @@
-import { toPlainText } from "../../card/plain-text.ts";
-import type { Integration } from "../integrations/integration.ts";
-import type { ServiceLog } from "../service-error.ts";
-import { isStoreUnavailable } from "../store/store-errors.ts";
-import { explainLevel, listLowered } from "./action-levels.ts";
-import { createStoppedIntegration } from "./create-added-integration.ts";
+import { explainLevel, listLowered } from "../../apps/port/action-levels.ts";
+import { createStoppedIntegration } from "../../apps/port/create-added-integration.ts";
+import type { Integration } from "../../apps/port/integration.ts";
 import {
-  DAMAGED,
   type IntegrationSource,
   isStopped,
   type OpenSource,
-  type SourceKind,
   type SourceKindName,
   type SourcePorts,
   type StoppedSource,
-  stopSource,
-} from "./source.ts";
+} from "../../apps/port/source.ts";
+import type { SourceKinds } from "../../apps/source-kinds.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import type { ServiceLog } from "../service-error.ts";
+import { isStoreUnavailable } from "../store/store-errors.ts";
+import { DAMAGED, stopSource } from "./read-source.ts";
 import type { SourceStore } from "./source-store.ts";
 
 /** The added integrations of a running service. */
@@ -167,15 +166,6 @@ function tellLowered(source: IntegrationSource, before: Integration | undefined,
     log({ level: "info", message: `"${source.slug}_${action.id}" has the level ${action.level} now. ${why}.` });
   }
 }
-
-/** Loads the code of a kind when the first source of it is opened. */
-export type SourceKinds = Readonly<Record<SourceKindName, () => Promise<SourceKind>>>;
-
-/** The kinds this version can open. */
-export const sourceKinds: SourceKinds = {
-  openapi: async () => (await import("./openapi/openapi-kind.ts")).openApiKind,
-  mcp: async () => (await import("./mcp/mcp-kind.ts")).mcpKind,
-};
 
 /** How long an app may take to close, in milliseconds: more than ours take with calls under way. */
 const CLOSE_MS = 15_000;

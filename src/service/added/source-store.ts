@@ -1,14 +1,12 @@
 import type { UpdateQueryBuilder, UpdateResult } from "kysely";
-import { createId } from "../../base/ids.ts";
-import { createShelf } from "../../base/newest.ts";
+import { applyLevels, changeLevels, type LevelPolicy } from "../../apps/port/action-levels.ts";
+import { type IntegrationSource, isStopped, type NewSource, type StoredSource } from "../../apps/port/source.ts";
+import { compareContents, digestContent, type SourceContent } from "../../apps/port/source-content.ts";
+import { createId } from "../../shared/base/ids.ts";
+import { createShelf } from "../../shared/base/newest.ts";
 import type { Store } from "../store/open-store.ts";
 import type { SourceRow, Tables } from "../store/schema.ts";
-import { applyLevels, changeLevels, type LevelPolicy } from "./action-levels.ts";
-import { type IntegrationSource, isStopped, readSource, type StoredSource } from "./source.ts";
-import { compareContents, digestContent, type SourceContent } from "./source-content.ts";
-
-/** Content to store when a source is added or replaced. */
-export type NewSource = Omit<IntegrationSource, "levels" | "proposal" | "revision" | "addedAt">;
+import { readSource } from "./read-source.ts";
 
 /** Where an added app comes from, and whether its origin offers something else now. */
 export interface SourceMark {

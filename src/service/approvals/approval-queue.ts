@@ -1,6 +1,8 @@
 import type { ExpressionBuilder } from "kysely";
+import { STOPPED } from "../executions/delays.ts";
 import { restoreError } from "../executions/outcome.ts";
 import { isDoubtful } from "../executions/summarise-outcome.ts";
+import type { ServiceError } from "../service-error.ts";
 import { type Store, takeTurn } from "../store/open-store.ts";
 import type { ApprovalRow, Tables } from "../store/schema.ts";
 import { selectApprovals } from "./approval-rows.ts";
@@ -12,10 +14,11 @@ import type { OnWaiting } from "./hold-call.ts";
  */
 
 /** How a call left its queue without success. */
-type BadEnd = "failed" | "unknown" | "not_run";
+type BadEnd = "failed" | "stopped" | "unknown" | "not_run";
 
 const ENDS: Readonly<Record<BadEnd, string>> = {
   failed: "failed",
+  stopped: "was stopped",
   unknown: "ended, and it is not known whether it took effect",
   not_run: "could not be run",
 };
@@ -42,7 +45,7 @@ export async function advanceQueue(store: Store, onWaiting: OnWaiting, queue: st
       if (running.ended_at === null) return undefined;
       await transaction.updateTable("approvals").set({ queue: null }).where("id", "=", running.id).execute();
       const { ended_with: error } = running;
-      const end = error === null ? undefined : isDoubtful(restoreError(error)) ? "unknown" : "failed";
+      const end = error === null ? undefined : nameEnd(restoreError(error));
       if (end !== undefined) await sendBack({ onWaiting }, transaction, { row: running, end });
     }
     const query = transaction.selectFrom("approvals").select("id").where("queue", "=", queue);
@@ -51,6 +54,11 @@ export async function advanceQueue(store: Store, onWaiting: OnWaiting, queue: st
   });
   onWaiting.wake();
   return next;
+}
+
+function nameEnd(error: ServiceError): BadEnd {
+  if (error.code === STOPPED) return "stopped";
+  return isDoubtful(error) ? "unknown" : "failed";
 }
 
 /** Makes an approved call the running one of its queue: false when it is not its first, or another one runs. */

@@ -1,8 +1,10 @@
 import type { ExpressionBuilder } from "kysely";
 import { z } from "zod";
-import { parseExactly } from "../../base/exact-number.ts";
-import type { ApprovalStatus } from "../../wire/approval.ts";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
+import { STATE_CHANGED } from "../../apps/port/preview.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import type { ApprovalStatus } from "../../shared/wire/approval.ts";
+import type { SideEffectLevel } from "../../shared/wire/catalog.ts";
+import { previewOfRefusalSchema } from "../../shared/wire/preview.ts";
 import { restoreError } from "../executions/outcome.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { ServiceError } from "../service-error.ts";
@@ -35,6 +37,10 @@ const contentSchema = z.object({
   /** What the call does beyond what its action says, in words that follow "it". */
   does: z.string().optional(),
   policyReason: z.string().optional(),
+  /** What it would do to what was there when it was asked, which is all it may do. */
+  preview: previewOfRefusalSchema,
+  /** True where the present state could not be read. */
+  previewFailed: z.boolean().optional(),
   askBefore: z.array(z.string()),
 });
 export type ApprovalContent = z.output<typeof contentSchema>;
@@ -49,7 +55,7 @@ export interface HeldApproval {
   readonly connectionId: string;
   readonly level: SideEffectLevel;
   readonly status: ApprovalStatus;
-  /** SHA-256 of all that the owner decides about. */
+  /** Of all that the owner decides about; see `fingerprintShown`. */
   readonly fingerprint: string;
   readonly requestedAt: string;
   readonly expiresAt: string;
@@ -113,6 +119,7 @@ export function readApproval(
   { box, now }: { box: SecretBox; now: number },
 ): HeldApproval {
   const { ended_at: endedAt, ended_with: error, ...own } = row;
+  const failure = error === null ? undefined : restoreError(error);
   const opened = box.open(row.content, placeOf(row.id));
   return {
     id: row.id,
@@ -121,16 +128,16 @@ export function readApproval(
     toolName: row.tool_name,
     connectionId: row.connection_id,
     level: row.level,
-    status: findStatus(own, endedAt, now),
+    status: findStatus(own, { at: endedAt, failure }, now),
     fingerprint: row.fingerprint,
     requestedAt: row.requested_at,
     expiresAt: row.expires_at,
     decidedAt: row.decided_at,
     decidedBy: row.decided_by,
-    reason: row.reason,
+    reason: row.reason ?? (failure?.code === STATE_CHANGED ? failure.message : null),
     editedBy: row.edited_by,
     executionId: row.execution_id,
-    failure: error === null ? undefined : restoreError(error),
+    failure,
     row: own,
     content: opened === undefined ? undefined : contentSchema.parse(parseExactly(opened)),
   };
@@ -141,12 +148,14 @@ export function isOpen(status: ApprovalStatus): boolean {
   return status === "pending" || status === "approved" || status === "running";
 }
 
-/** The status at `now`, with the end of its execution. */
+/** The status at `now`, with the end of its execution (ISO 8601, null while it runs). */
 export function findStatus(
   { status, expires_at }: Pick<ApprovalRow, "status" | "expires_at">,
-  endedAt: string | null,
+  end: { readonly at: string | null; readonly failure?: ServiceError | undefined },
   now: number,
 ): ApprovalStatus {
-  if (status === "running") return endedAt === null ? "running" : "done";
+  // The app found another state than was shown: nothing was done, which its row is about to say.
+  if (status === "running" && end.failure?.code === STATE_CHANGED) return "void";
+  if (status === "running") return end.at === null ? "running" : "done";
   return status === "pending" && Date.parse(expires_at) <= now ? "expired" : status;
 }

@@ -2,9 +2,9 @@ import type { Rules } from "../access/rules.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type Grants, readClientId } from "../auth/grants.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Hold } from "../executions/execute-tool.ts";
 import { readExecution, type StoredExecution } from "../executions/outcome.ts";
 import { phraseError } from "../executions/summarise-outcome.ts";
+import type { Hold } from "../executions/tool-call.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
@@ -16,6 +16,7 @@ import { type Edit, type Edited, editCall } from "./edit-call.ts";
 import { freeHeldFiles } from "./held-files.ts";
 import { holdCall } from "./hold-call.ts";
 import { type ApprovalList, openApprovalList } from "./list-approvals.ts";
+import { lookAgain } from "./look-again.ts";
 import { releaseHeld } from "./release-held.ts";
 import { createRuledWaits } from "./ruled-waits.ts";
 import type { RunParts } from "./run-approved.ts";
@@ -47,6 +48,8 @@ export interface Approvals extends ApprovalList, Decisions {
   cancel(principal: Principal, id: string): Promise<boolean>;
   /** Changes the arguments of a call that waits, after every check; undefined for one that is not as it was shown any more. */
   edit(accountId: string, shown: ShownCall, edit: Edit): Promise<Edited | undefined>;
+  /** Asks once more about a call that was void; see {@link lookAgain}. */
+  lookAgain(accountId: string, id: string): Promise<string | undefined>;
   /** Ends the wait of calls that a rule blocks by now; by itself it happens soon after a rule is made. */
   applyRules(): Promise<void>;
   /** Stops; resolves when nothing is started any more. */
@@ -97,6 +100,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     ...list,
     ...createDecisions(parts, runs.start),
     edit: (accountId, shown, edit) => editCall(parts, accountId, shown, edit),
+    lookAgain: (accountId, id) => lookAgain({ ...parts, urlOf }, accountId, id),
     applyRules: rules.apply,
     urlOf,
 

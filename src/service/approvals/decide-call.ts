@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from "kysely";
-import { createId } from "../../base/ids.ts";
+import { createId } from "../../shared/base/ids.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ApprovalRow, Tables } from "../store/schema.ts";
 import { type HeldApproval, readApproval, selectApprovals } from "./approval-rows.ts";
@@ -45,6 +45,8 @@ export interface Decisions {
    * in `calls`.
    */
   decide(accountId: string, calls: readonly ShownCall[], decision: OwnerDecision): Promise<Decided>;
+  /** Declines an approved call that has not started; false for any other. `by` as in a decision. */
+  takeBack(accountId: string, call: { readonly id: string; readonly by: string }): Promise<boolean>;
 }
 
 /** The update that ends the wait of a call, unless it has ended; `at` in ISO 8601. */
@@ -65,6 +67,7 @@ export function endWait(
 export function createDecisions(parts: RunParts, start: (queue: string) => void): Decisions {
   const { store } = parts;
   return {
+    takeBack: (accountId, call) => takeBack(parts, accountId, call),
     async markOpened(browser, { id: approval_id, fingerprint, expiresAt: expires_at }) {
       const mark = { browser, approval_id, fingerprint, expires_at };
       await store
@@ -91,6 +94,32 @@ export function createDecisions(parts: RunParts, start: (queue: string) => void)
       return { decision: id, decided, behind, left: calls.length - decided };
     },
   };
+}
+
+/** Its turn in the queue of its account is given up with it; see `takeLead`. */
+async function takeBack(parts: RunParts, accountId: string, { id, by }: { id: string; by: string }): Promise<boolean> {
+  const decided_at = new Date(parts.now()).toISOString();
+  const set = {
+    status: "declined",
+    queue: null,
+    reason: "It was stopped after the approval.",
+    decided_by: by,
+  } as const;
+  const isTaken = await parts.store.transaction().execute(async (db) => {
+    const { numUpdatedRows } = await db
+      .updateTable("approvals")
+      .set({ ...set, decided_at })
+      .where("id", "=", id)
+      .where("account_id", "=", accountId)
+      .where("status", "=", "approved")
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return false;
+    const row = await selectApprovals(db).where("approvals.id", "=", id).executeTakeFirstOrThrow();
+    await logNotRun(parts, db, readApproval(row, { box: parts.box, now: parts.now() }));
+    return true;
+  });
+  if (isTaken) await freeHeldFiles(parts);
+  return isTaken;
 }
 
 type End = "decided" | "left" | "behind";

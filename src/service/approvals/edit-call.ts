@@ -6,7 +6,7 @@ import { findFileFields, findUrlFields } from "../files/file-fields.ts";
 import { ServiceError } from "../service-error.ts";
 import { type ApprovalContent, type HeldApproval, placeOf, readApproval, selectApprovals } from "./approval-rows.ts";
 import type { ShownCall } from "./decide-call.ts";
-import { describeCall, digestTool, fingerprintCall } from "./hold-call.ts";
+import { describeCall, digestTool, fingerprintCall, fingerprintShown } from "./hold-call.ts";
 import type { RunParts } from "./run-approved.ts";
 
 /** Other arguments for a call that waits. */
@@ -43,7 +43,8 @@ export async function editCall(
   if (approval?.content === undefined) return undefined;
   const prepared = await checkEdit(parts, approval, args);
   const principal = { accountId, apiKeyId: approval.apiKeyId };
-  const fingerprint = fingerprintCall({ ...prepared, principal });
+  const callFingerprint = fingerprintCall({ ...prepared, principal });
+  const fingerprint = fingerprintShown(callFingerprint, prepared);
   const level = levelOf(prepared.entry);
   // What does more than it did, such as overwriting, is shown before it is approved.
   const isChanged = level !== approval.level || !isDeepStrictEqual(prepared.args, args);
@@ -53,7 +54,10 @@ export async function editCall(
     const { numUpdatedRows } = await db
       .updateTable("approvals")
       .set({ content: box.seal(JSON.stringify(content), placeOf(shown.id)), fingerprint, edited_by: by, level })
-      .set((e) => ({ asked_fingerprint: e.fn.coalesce("asked_fingerprint", "fingerprint") }))
+      .set((e) => ({
+        call_fingerprint: callFingerprint,
+        asked_fingerprint: e.fn.coalesce("asked_fingerprint", "call_fingerprint"),
+      }))
       .where("id", "=", shown.id)
       .where("fingerprint", "=", shown.fingerprint)
       .where("status", "=", "pending")
@@ -89,9 +93,10 @@ async function findShown(
   return approval?.status === "pending" ? approval : undefined;
 }
 
-async function checkEdit(parts: RunParts, approval: HeldApproval, args: unknown): Promise<PreparedCall> {
+/** A call that waits or waited, with these arguments, as it would run now. Throws ServiceError where it would be refused. */
+export async function checkEdit(parts: RunParts, approval: HeldApproval, args: unknown): Promise<PreparedCall> {
   const { accountId, apiKeyId, toolName, connectionId, content, row } = approval;
-  const { resolveFiles } = createFileAccess(parts, { account: accountId, toolName });
+  const { describeFiles, resolveFiles } = createFileAccess(parts, { account: accountId, toolName });
   const known = new Set(content?.files.map(({ s3key }) => s3key));
   return parts.executor.check({
     principal: { accountId, apiKeyId },
@@ -99,6 +104,7 @@ async function checkEdit(parts: RunParts, approval: HeldApproval, args: unknown)
     connectionId,
     arguments: args,
     clientGone: new AbortController().signal,
+    describeFiles,
     async resolveFiles(entry, checked, signal) {
       if (digestTool(entry) !== row.tool_digest) throw changed("The action changed after the request was made.");
       const { inputSchema } = entry.action;

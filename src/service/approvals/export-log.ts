@@ -1,4 +1,4 @@
-import { parseExactly } from "../../base/exact-number.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
 import { restoreError } from "../executions/outcome.ts";
 import { readPermission } from "../executions/permission.ts";
 import { openOwnStore } from "../store/open-own-store.ts";
@@ -163,7 +163,7 @@ async function* readApprovals(store: Store, range: Range): AsyncGenerator<LogLin
     query.where((e) => e(e.refTuple("a.requested_at", "a.id"), ">", e.tuple(time, id))).execute();
   for await (const row of walk(from, PAGE.short, find)) {
     const { id, time, decided_at, decided_by, edited_by, reason } = row;
-    const shown = findStatus(row, null, Date.now());
+    const shown = findStatus(row, { at: null }, Date.now());
     if (status !== undefined && shown !== status) continue;
     const approval = { id, status: shown, requested_at: time, decided_at, decided_by, edited_by, reason };
     yield {

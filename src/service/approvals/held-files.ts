@@ -48,7 +48,7 @@ async function listFiled(store: Store, now: number) {
     // Not as a parameter: only so is it the condition of the index.
     .where("approvals.file_bytes", ">", sql.lit(0))
     .execute();
-  const isKept = (row: (typeof rows)[number]) => isOpen(findStatus(row, row.ended_at, now));
+  const isKept = (row: (typeof rows)[number]) => isOpen(findStatus(row, { at: row.ended_at }, now));
   return { open: rows.filter(isKept), ended: rows.filter((row) => !isKept(row)) };
 }
 

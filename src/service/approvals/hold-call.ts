@@ -1,7 +1,7 @@
-import { sha256Hex } from "../../base/hash.ts";
-import { createId } from "../../base/ids.ts";
-import { cloneJson } from "../../base/json.ts";
-import type { ApprovalStatus } from "../../wire/approval.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { createId } from "../../shared/base/ids.ts";
+import { cloneJson } from "../../shared/base/json.ts";
+import type { ApprovalStatus } from "../../shared/wire/approval.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type CatalogEntry, levelOf } from "../catalog/catalog-entry.ts";
 import { explainPolicy } from "../catalog/describe-catalog.ts";
@@ -85,6 +85,12 @@ export function fingerprintCall(call: PreparedCall & { readonly principal: Princ
   return hashInput([principal.apiKeyId, entry.toolName, digestTool(entry), connection.id, copy, ...shown]);
 }
 
+/** The fingerprint of a call with the state that it was shown in; `findDuplicate` finds it by that of the call alone. */
+export function fingerprintShown(fingerprint: string, { looked }: Pick<PreparedCall, "looked">): string {
+  const state = looked?.preview?.state;
+  return state === undefined ? fingerprint : `${fingerprint}.${sha256Hex(state)}`;
+}
+
 /** Changes with anything that the owner is told about an action. */
 export function digestTool({ action, integration }: CatalogEntry): string {
   const { title, description, level, inputSchema } = action;
@@ -108,7 +114,7 @@ export async function findDuplicate(
   o: { call: HeldCall; fingerprint: string },
 ): Promise<HeldApproval | undefined> {
   // One that a person has edited is known by both: by what was asked, and by what it became.
-  for (const column of ["approvals.fingerprint", "approvals.asked_fingerprint"] as const) {
+  for (const column of ["approvals.call_fingerprint", "approvals.asked_fingerprint"] as const) {
     const found = await findEqual(store, parts, { ...o, column });
     if (found !== undefined) return found;
   }
@@ -118,11 +124,12 @@ export async function findDuplicate(
 async function findEqual(
   store: Store,
   { box, now }: Pick<HoldParts, "box" | "now">,
-  o: { call: HeldCall; fingerprint: string; column: "approvals.fingerprint" | "approvals.asked_fingerprint" },
+  o: { call: HeldCall; fingerprint: string; column: "approvals.call_fingerprint" | "approvals.asked_fingerprint" },
 ): Promise<HeldApproval | undefined> {
   const { principal, idempotency_key: key = null } = o.call;
   const equal = selectApprovals(store)
     .where("approvals.api_key_id", "=", principal.apiKeyId)
+    // In any state: what it acts on may be as another call, or this one itself, has left it.
     .where(o.column, "=", o.fingerprint)
     .where("approvals.status", "in", ["pending", "approved", "running", "declined"])
     .orderBy("approvals.requested_at", "desc")
@@ -164,7 +171,8 @@ async function insert(
     connection_id: connection.id,
     level: levelOf(entry),
     content: box.seal(JSON.stringify(content), placeOf(id)),
-    fingerprint,
+    fingerprint: fingerprintShown(fingerprint, call),
+    call_fingerprint: fingerprint,
     tool_digest: digestTool(entry),
     connection_digest: (await digestConnection(store, connection.id)) ?? "",
     shape,
@@ -197,7 +205,7 @@ async function findNextNumber(store: Store): Promise<number> {
 }
 
 /** A call as the owner sees it. */
-export function describeCall({ entry, connection, args, file, stored }: PreparedCall): ApprovalContent {
+export function describeCall({ entry, connection, args, file, stored, looked = {} }: PreparedCall): ApprovalContent {
   const { action, integration } = entry;
   const copy = cloneJson(args) as typeof args;
   const references = [
@@ -218,6 +226,8 @@ export function describeCall({ entry, connection, args, file, stored }: Prepared
     ...(entry.raised !== undefined && { does: entry.raised.says }),
     account: connection.label,
     policyReason: explainPolicy(entry) ?? undefined,
+    preview: looked.preview,
+    ...(looked.failure !== undefined && { previewFailed: true }),
     askBefore: [...(action.askBefore ?? [])],
   };
 }
@@ -237,6 +247,7 @@ const STANDS: Readonly<Record<ApprovalStatus, string>> = {
 /** The refusal of a held call, 412 `confirmation_required` with `approval`: how it stands, and where its result is found. */
 export function refuseHeld(approval: HeldApproval, { urlOf }: Pick<HoldParts, "urlOf">): ServiceError {
   const { id, status, requestedAt, expiresAt, reason, content } = approval;
+  const { preview, previewFailed } = content ?? {};
   const why = reason === null ? "" : ` Reason: ${reason}`;
   return new ServiceError(
     412,
@@ -248,7 +259,11 @@ export function refuseHeld(approval: HeldApproval, { urlOf }: Pick<HoldParts, "u
         isOpen(status) || status === "done"
           ? `The owner decides at ${urlOf(id)}. GET /api/approvals/${id}?wait=30 waits for the decision and has the result; a confirmation in the call changes nothing.`
           : "Do not send this call again unless the human asks for it.",
-      extra: { approval: { id, status, url: urlOf(id), requestedAt, expiresAt } },
+      extra: {
+        approval: { id, status, url: urlOf(id), requestedAt, expiresAt },
+        ...(preview !== undefined && { preview }),
+        ...(previewFailed && { preview_failed: true }),
+      },
     },
   );
 }

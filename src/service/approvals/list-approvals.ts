@@ -1,4 +1,4 @@
-import type { ApprovalStatus } from "../../wire/approval.ts";
+import type { ApprovalStatus } from "../../shared/wire/approval.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { Store } from "../store/open-store.ts";
 import { countWaiting, type HeldApproval, readApproval, selectApprovals, waitsAt } from "./approval-rows.ts";

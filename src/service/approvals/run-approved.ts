@@ -1,7 +1,8 @@
 import { finished } from "node:stream/promises";
-import { z } from "zod";
+import { STATE_CHANGED } from "../../apps/port/preview.ts";
+import { EXACT, toPlainText } from "../../shared/card/plain-text.ts";
 import type { Access } from "../access/access-view.ts";
-import { readClientId } from "../auth/grants.ts";
+import { hasLostAccess } from "../auth/live-caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { ExecutionLog } from "../executions/execution-log.ts";
@@ -12,6 +13,7 @@ import { ServiceError, type ServiceLog } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import { sendBack, takeLead } from "./approval-queue.ts";
 import { type HeldApproval, readApproval, selectApprovals } from "./approval-rows.ts";
+import { findRunState } from "./follow-own-changes.ts";
 import { digestConnection, digestTool, type OnWaiting } from "./hold-call.ts";
 
 /** Parts that run approved calls. */
@@ -34,6 +36,8 @@ const TAKEN = "approval_taken";
 /** Code of a call that is not run because something changed. */
 const VOID = "approval_void";
 
+const CHANGED = "What it acts on was changed after this was asked.";
+
 /**
  * Runs an approved call to its end, unless it is its turn no more. The start of the execution and the end of the approval are
  * one transaction, so that a call starts once however many processes try.
@@ -47,15 +51,17 @@ export async function runStored(parts: RunParts, id: string): Promise<boolean> {
   const error = await execute(parts, approval);
   if (error === undefined) return true;
   if (error.code === TAKEN || isTransient(error)) return false;
+  // Its start is in the log already, where the app itself found another state than was shown.
+  const was = error.code === STATE_CHANGED ? "running" : "approved";
   await parts.store.transaction().execute(async (transaction) => {
     const changed = await transaction
       .updateTable("approvals")
       .set({ status: "void", queue: null, reason: error.message })
       .where("id", "=", id)
-      .where("status", "=", "approved")
+      .where("status", "=", was)
       .executeTakeFirst();
     if (changed.numUpdatedRows === 0n) return;
-    await logNotRun(parts, transaction, { ...approval, reason: error.message });
+    if (was === "approved") await logNotRun(parts, transaction, { ...approval, reason: error.message });
     await sendBack(parts, transaction, { row, end: "not_run" });
   });
   parts.onWaiting.wake();
@@ -96,16 +102,20 @@ async function execute(parts: RunParts, approval: HeldApproval): Promise<Service
     confirmed: true,
     // What is there now may have changed: it does no more than the owner was shown.
     confirmedLevel: approval.level,
+    previewState: await findRunState(parts, approval),
+    agreedAt: approval.decidedAt ?? undefined,
     permission: {
       by: "person",
       name: decidedBy ?? "",
       approval: approval.id,
       ...(editedBy !== null && { editedBy }),
+      ...(content.preview !== undefined && { says: toPlainText(content.preview.summary, EXACT) }),
     },
     findHold: undefined,
     // The caller waits elsewhere, if at all.
     clientGone: new AbortController().signal,
     keepFile: files.keepFile,
+    describeFiles: files.describeFiles,
     async resolveFiles(entry, args, signal) {
       if (digestTool(entry) !== row.tool_digest) throw refuseVoid("The action changed after the request was made.");
       const resolved = await files.resolveFiles(entry, args, signal);
@@ -117,6 +127,11 @@ async function execute(parts: RunParts, approval: HeldApproval): Promise<Service
     },
     onStart: (transaction, executionId) => claim(parts, transaction, { approval, executionId }),
   });
+  if (outcome.status === "blocked" && outcome.isStale) {
+    const { idempotency_key: key } = row;
+    if (key !== null) await parts.idempotencyKeys.free({ accountId, key });
+    return new ServiceError(412, STATE_CHANGED, CHANGED);
+  }
   if (outcome.status !== "blocked" || outcome.error?.code !== "confirmation_required")
     return outcome.status === "blocked" ? outcome.error : undefined;
   return refuseVoid(`What it acts on has changed, so that it does more than was approved. ${outcome.error.message}`);
@@ -151,31 +166,13 @@ async function claim(
   if ((await digestConnection(transaction, connectionId)) !== row.connection_digest) {
     throw refuseVoid("The account was changed after the request was made.");
   }
-  if (await isRevoked(transaction, apiKeyId, new Date(now()).toISOString()))
+  if (await hasLostAccess(transaction, apiKeyId, new Date(now()).toISOString()))
     throw refuseVoid("The key or app that asked has lost its access.");
   if (Date.parse(approval.expiresAt) <= now()) throw refuseVoid("The approval expired before the call started.");
   if (row.idempotency_key === null) return;
   const use = { accountId, key: row.idempotency_key, inputHash: row.input_hash ?? "" };
   await idempotencyKeys.claim(transaction, use, executionId);
 }
-
-/** True for a revoked key and for an OAuth client without access. */
-async function isRevoked(transaction: Store, apiKeyId: string, at: string): Promise<boolean> {
-  const clientId = readClientId(apiKeyId);
-  if (clientId !== undefined) {
-    const grants = await transaction
-      .selectFrom("oauth_records")
-      .select("payload")
-      .where("model", "=", "Grant")
-      .where((e) => e.or([e("expires_at", "is", null), e("expires_at", ">", at)]))
-      .execute();
-    return !grants.some(({ payload }) => grantSchema.parse(JSON.parse(payload)).clientId === clientId);
-  }
-  const key = transaction.selectFrom("api_keys").select("id").where("id", "=", apiKeyId);
-  return (await key.where("revoked_at", "is", null).executeTakeFirst()) === undefined;
-}
-
-const grantSchema = z.looseObject({ clientId: z.string().optional() });
 
 /** The same call may start later. */
 function isTransient({ status }: ServiceError): boolean {

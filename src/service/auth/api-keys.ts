@@ -1,5 +1,5 @@
-import { createId } from "../../base/ids.ts";
-import { API_KEY_HEADER, API_KEY_PREFIX } from "../../wire/constants.ts";
+import { createId } from "../../shared/base/ids.ts";
+import { API_KEY_HEADER, API_KEY_PREFIX } from "../../shared/wire/constants.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ApiKeyRow } from "../store/schema.ts";
 import { createKeep, type StoreState, type StoreStates } from "../store/store-states.ts";

@@ -1,4 +1,4 @@
-import { cleanText } from "../../base/text.ts";
+import { cleanText } from "../../shared/base/text.ts";
 
 /** The first that matches counts: later ones call themselves by the names of earlier ones. */
 const BROWSERS = [

@@ -1,4 +1,4 @@
-import { type KeyScopes, keyScopesSchema } from "../../wire/key-scopes.ts";
+import { type KeyScopes, keyScopesSchema } from "../../shared/wire/key-scopes.ts";
 import { ServiceError } from "../service-error.ts";
 import { jsonText, type Store } from "../store/open-store.ts";
 

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { z } from "zod";
-import { createId } from "../../base/ids.ts";
+import { createId } from "../../shared/base/ids.ts";
 import { jsonText, type Store } from "../store/open-store.ts";
 
 const changeSchema = z.object({

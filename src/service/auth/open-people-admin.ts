@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { ServiceError } from "../service-error.ts";
 import { readServingUrl } from "../store/data-folder.ts";
 import { openOwnStore, type StorePlace } from "../store/open-own-store.ts";

@@ -1,4 +1,4 @@
-import { createId } from "../../base/ids.ts";
+import { createId } from "../../shared/base/ids.ts";
 import type { Store } from "../store/open-store.ts";
 import { describeBrowser } from "./describe-browser.ts";
 import { createSecret, hashSecret } from "./secrets.ts";

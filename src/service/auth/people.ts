@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
-import { createId } from "../../base/ids.ts";
-import { cleanText, foldText } from "../../base/text.ts";
+import { createId } from "../../shared/base/ids.ts";
+import { cleanText, foldText } from "../../shared/base/text.ts";
 import { ServiceError } from "../service-error.ts";
 import { type Store, takeTurn } from "../store/open-store.ts";
 import type { Role, Tables } from "../store/schema.ts";

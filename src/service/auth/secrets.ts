@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { sha256Hex } from "../../base/hash.ts";
-import { pickLetters } from "../../base/ids.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { pickLetters } from "../../shared/base/ids.ts";
 
 /** 32 random bytes as base64url: tokens, verifiers, keys and sessions. Too long to guess, so no slow hash is needed. */
 export function createSecret(): string {

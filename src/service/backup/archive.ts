@@ -7,8 +7,8 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { errorCode } from "../../base/error-code.ts";
-import { SvcError } from "../../errors.ts";
+import { errorCode } from "../../shared/base/error-code.ts";
+import { SvcError } from "../../shared/errors.ts";
 
 /** The file of a backup that describes it. */
 export const FACTS_FILE = "backup.json";

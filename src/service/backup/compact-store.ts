@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { isServed, STORE_FILE } from "../store/data-folder.ts";
 import { openSqlite } from "../store/open-sqlite.ts";
 

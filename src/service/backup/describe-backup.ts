@@ -1,5 +1,5 @@
-import { isRecord, parseJson } from "../../base/json.ts";
-import { toPlainText } from "../../card/plain-text.ts";
+import { isRecord, parseJson } from "../../shared/base/json.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
 import { openSqlite } from "../store/open-sqlite.ts";
 
 /** What a service does, and whom it lets in, that is started on a restored backup: one line each, safe to print. */

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { constants, copyFile, mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { linkFile, renameFile } from "../../base/disk.ts";
-import { hasCode } from "../../base/error-code.ts";
-import { isRecord, parseJson } from "../../base/json.ts";
-import { SvcError } from "../../errors.ts";
+import { linkFile, renameFile } from "../../shared/base/disk.ts";
+import { hasCode } from "../../shared/base/error-code.ts";
+import { isRecord, parseJson } from "../../shared/base/json.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { STORE_FILE } from "../store/data-folder.ts";
 import { openSqlite } from "../store/open-sqlite.ts";
 import { type BackupFacts, countFiles, FACTS_FILE, hashFile, runTar } from "./archive.ts";
@@ -16,7 +16,9 @@ const DRAFT = ".backup";
 /** Of the running process, or kept as a copy that is whole in itself; with what SQLite puts beside its files. */
 export const LEFT_OUT = /^(?:(?:svc|lock)\.db(?:-wal|-shm|-journal)?|serving\.json.*|\.backup)$/;
 
+/** A backup that was written, and the data that is not in it. */
 export interface MadeBackup extends BackupFacts {
+  /** Absolute path. */
   readonly file: string;
   /** Size of the file. */
   readonly bytes: number;

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { join, posix, resolve, win32 } from "node:path";
-import { renameFile } from "../../base/disk.ts";
-import { hasCode } from "../../base/error-code.ts";
-import { isRecord, parseJson } from "../../base/json.ts";
-import { SvcError } from "../../errors.ts";
+import { renameFile } from "../../shared/base/disk.ts";
+import { hasCode } from "../../shared/base/error-code.ts";
+import { isRecord, parseJson } from "../../shared/base/json.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { isServed, STORE_FILE } from "../store/data-folder.ts";
 import { openSqlite } from "../store/open-sqlite.ts";
 import { type BackupFacts, countFiles, FACTS_FILE, factsSchema, hashFile } from "./archive.ts";
@@ -14,6 +14,7 @@ import { unpackBackup } from "./unpack-backup.ts";
 /** A backup that was looked at; whoever made it may have put anything into it. */
 type CheckedBackup = BackupFacts & { readonly powers: BackupPowers };
 
+/** A backup that a data folder was made of. */
 export interface RestoredBackup extends CheckedBackup {
   /** Where the folder that was there before is now. */
   readonly moved?: string;

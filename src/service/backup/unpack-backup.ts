@@ -3,7 +3,7 @@ import { chmod, lstat, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
-import { toPlainText } from "../../card/plain-text.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
 import { runTar } from "./archive.ts";
 
 /** What a line of `tar -tv` begins with for a folder and for a regular file. */

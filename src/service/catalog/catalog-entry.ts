@@ -1,6 +1,6 @@
-import type { RaisedLevel } from "../../wire/call-level.ts";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
-import type { Action, Integration } from "../integrations/integration.ts";
+import type { Action, Integration } from "../../apps/port/integration.ts";
+import type { RaisedLevel } from "../../shared/wire/call-level.ts";
+import type { SideEffectLevel } from "../../shared/wire/catalog.ts";
 
 /** One callable tool: an action of an integration under its full name. */
 export interface CatalogEntry {

@@ -1,4 +1,4 @@
-import type { Integration } from "../integrations/integration.ts";
+import type { Integration } from "../../apps/port/integration.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { type CatalogFind, createSearchIndex, type SearchScope } from "./search-index.ts";
 
@@ -7,6 +7,8 @@ export interface Catalog {
   /** By slug. */
   readonly integrations: readonly Integration[];
   readonly entries: readonly CatalogEntry[];
+  /** With those that lists and searches leave out. */
+  readonly all: readonly CatalogEntry[];
   /** Those of one integration, by its slug. */
   listEntries(slug: string): readonly CatalogEntry[];
   /** By full tool name, exactly. */
@@ -51,18 +53,19 @@ export function selectCatalog(
   integrations: readonly Integration[],
   entries: readonly CatalogEntry[],
 ): Catalog {
-  const isLarge = entries.length * SHARES_FROM >= whole.entries.length;
+  const isLarge = entries.length * SHARES_FROM >= whole.all.length;
   return indexCatalog(integrations, entries, isLarge ? whole.searchAll : undefined);
 }
 
 /** Its search index, and what finds names that nothing has exactly, are made when they are first needed. */
 function indexCatalog(
   integrations: readonly Integration[],
-  entries: readonly CatalogEntry[],
+  all: readonly CatalogEntry[],
   searchWhole?: Catalog["searchAll"],
 ): Catalog {
-  const byName = new Map(entries.map((entry) => [entry.toolName, entry]));
-  if (byName.size !== entries.length) throw new TypeError("Two actions share one tool name.");
+  const byName = new Map(all.map((entry) => [entry.toolName, entry]));
+  const entries = all.filter(({ action }) => action.isHidden !== true);
+  if (byName.size !== all.length) throw new TypeError("Two actions share one tool name.");
   const bySlug = Map.groupBy(entries, (entry) => entry.integration.slug);
   const listEntries = (slug: string) => bySlug.get(slug) ?? [];
   const apps = new Map(integrations.map((integration) => [integration.slug, integration]));
@@ -86,9 +89,10 @@ function indexCatalog(
   return {
     integrations,
     entries,
+    all,
     listEntries,
     find: (toolName) => byName.get(toolName),
-    ...createLookUp(integrations, listEntries),
+    ...createLookUp(integrations, all),
     search: searchActions,
     searchAll: search,
     searchIntegrations(query) {
@@ -105,11 +109,14 @@ function indexCatalog(
 
 function createLookUp(
   integrations: readonly Integration[],
-  listEntries: Catalog["listEntries"],
+  all: readonly CatalogEntry[],
 ): Pick<Catalog, "findIntegration" | "findAction"> {
   const findIntegration = createFind(integrations.map((integration) => [integration.slug, integration]));
+  const bySlug = Map.groupBy(all, (entry) => entry.integration.slug);
   const nameActions = (slug: string) =>
-    listEntries(slug).flatMap((entry) => [entry.action.id, entry.toolName].map((name) => [name, entry] as const));
+    (bySlug.get(slug) ?? []).flatMap((entry) =>
+      [entry.action.id, entry.toolName].map((name) => [name, entry] as const),
+    );
   const byIntegration = new Map(integrations.map(({ slug }) => [slug, once(() => createFind(nameActions(slug)))]));
   return {
     findIntegration,

@@ -1,9 +1,9 @@
-import type { ActionDetail, ActionItem, CatalogSearchItem, IntegrationItem } from "../../wire/catalog.ts";
-import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
-import type { Tool } from "../../wire/tool.ts";
+import type { Integration } from "../../apps/port/integration.ts";
+import type { ActionDetail, ActionItem, CatalogSearchItem, IntegrationItem } from "../../shared/wire/catalog.ts";
+import { IDEMPOTENCY_KEPT_MS } from "../../shared/wire/constants.ts";
+import type { Tool } from "../../shared/wire/tool.ts";
 import type { Connection } from "../connections/connection.ts";
 import { findDefaultConnection } from "../connections/connections.ts";
-import type { Integration } from "../integrations/integration.ts";
 import type { ApprovalMode } from "../store/schema.ts";
 import type { Catalog } from "./catalog.ts";
 import { type CatalogEntry, levelOf, needsConfirmation } from "./catalog-entry.ts";
@@ -56,6 +56,7 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
       ...summary.canonical,
       idempotency_key: KEY_PROMISE,
       ...((action.raises ?? action.judge) && { call_levels: { conditions: action.raises ?? [] } }),
+      ...(action.preview && { preview: true }),
       // Also where a rule allows the calls: an agent that asks no human here leaves that to the owner.
       ...(approvals === "owner" && (action.requiresConfirmation || needsConfirmation(entry)) && { approvals }),
     },
@@ -166,6 +167,7 @@ export function describeAction(entry: CatalogEntry): ActionDetail {
     input_schema: action.inputSchema,
     input_summary: summariseInput(entry),
     requires_confirmation: needsConfirmation(entry),
+    ...(action.preview && { preview: true }),
     examples: [...(action.examples ?? [])],
     preconditions: [...(action.preconditions ?? [])],
   };

@@ -1,5 +1,6 @@
-import { shortenText } from "../../base/text.ts";
-import type { Integration } from "../integrations/integration.ts";
+import { appStopped } from "../../apps/port/create-added-integration.ts";
+import type { Integration } from "../../apps/port/integration.ts";
+import { shortenText } from "../../shared/base/text.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Catalog } from "./catalog.ts";
 
@@ -27,14 +28,6 @@ export function requireIntegration(catalog: Catalog, asked: string): Integration
   const integration = catalog.findIntegration(asked);
   if (integration === undefined) throw integrationNotFound(catalog, asked);
   return integration;
-}
-
-/** The refusal of any call to an unusable app. */
-export function appStopped({ name, stopped }: Pick<Integration, "name" | "stopped">): ServiceError {
-  return new ServiceError(422, "integration_misconfigured", `${name} stopped working. ${stopped}`, {
-    type: "configuration",
-    hint: "Only the owner of the service can change this, on its machine.",
-  });
 }
 
 /** The refusal of an unknown tool name: up to three near ones, reads first. */

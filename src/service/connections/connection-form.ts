@@ -1,4 +1,4 @@
-import type { Integration, SettingField } from "../integrations/integration.ts";
+import type { Integration, SettingField } from "../../apps/port/integration.ts";
 import type { Connection } from "./connection.ts";
 
 /** The owner's input to connect or reconnect an app. */

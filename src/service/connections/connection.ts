@@ -1,5 +1,5 @@
-import type { ConnectionState } from "../../wire/catalog.ts";
-import type { ConnectionView } from "../integrations/integration.ts";
+import type { ConnectionView } from "../../apps/port/integration.ts";
+import type { ConnectionState } from "../../shared/wire/catalog.ts";
 
 /** What an account is reached with. */
 export type Settings = ConnectionView["settings"];

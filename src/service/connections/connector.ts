@@ -1,10 +1,10 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
-import { stopOnAbort } from "../../base/concurrency.ts";
-import { errorCode } from "../../base/error-code.ts";
-import { cleanText } from "../../base/text.ts";
-import type { Integration, SettingField } from "../integrations/integration.ts";
-import { hideInError } from "../secrets/secret-settings.ts";
+import { hideInError } from "../../apps/port/hide-secrets.ts";
+import type { Integration, SettingField } from "../../apps/port/integration.ts";
+import { stopOnAbort } from "../../shared/base/concurrency.ts";
+import { errorCode } from "../../shared/base/error-code.ts";
+import { cleanText } from "../../shared/base/text.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Connection, Connections } from "./connection.ts";
 import { type ConnectionForm, type FormProblems, listScopes, readSettings } from "./connection-form.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson } from "../../base/json.ts";
+import { parseJson } from "../../shared/base/json.ts";
 import { createSecret, hashSecret, isSameHash } from "../auth/secrets.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { Store } from "../store/open-store.ts";

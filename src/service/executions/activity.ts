@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
+import { DAY_MS, toInstant, UTC, type Zone } from "../../shared/base/zones.ts";
 import { describeRule, type Rule, type RuleContent } from "../access/rules.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { describeObject, parseBeginning } from "./describe-object.ts";
 import { createPastCalls } from "./execution-log.ts";
-import { permitByRule } from "./permission.ts";
+import { permitByRule, readPermission } from "./permission.ts";
 
 /** Which executions to show; a missing member does not filter. */
 export interface ActivityFilter {
@@ -16,9 +17,11 @@ export interface ActivityFilter {
   readonly deviceId?: string | undefined;
   /** Only calls of this flow. */
   readonly flowId?: string | undefined;
-  /** First and last UTC day, `YYYY-MM-DD`, both included. */
+  /** First and last day, `YYYY-MM-DD`, both included. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  /** Where these days are meant. Default: UTC. */
+  readonly zone?: Zone | undefined;
 }
 
 /** One execution without its arguments and output, with the device that asked for it, or the person or trigger whose flow did. */
@@ -28,7 +31,7 @@ export interface ActivityItem extends Omit<ExecutionRow, "arguments" | "output">
   readonly device_revoked_at: string | null;
   /** The flow that it is a call of; null without one. */
   readonly flow_id: string | null;
-  /** See `describeObject`. */
+  /** What whoever approved it was told that it would do, else see `describeObject`. */
   readonly object: string | undefined;
 }
 
@@ -48,8 +51,6 @@ export const MAX_RULE_USES = 1000;
 /** The rows that a rule let run: written as the index of them has it. */
 const RULED = sql<boolean>`substr(permission, 1, 12) = '{"by":"rule"'`;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
 const COLUMNS = [
   "executions.id",
   "executions.account_id",
@@ -65,6 +66,7 @@ const COLUMNS = [
   "executions.finished_at",
   "executions.node_id",
   "executions.permission",
+  "executions.waits_until",
   "api_keys.revoked_at as device_revoked_at",
   "flow_calls.flow_id",
 ] as const;
@@ -73,8 +75,11 @@ const COLUMNS = [
 const BEGINNING = 4000;
 const beginning = sql<string>`substr(executions.arguments, 1, ${sql.lit(BEGINNING)})`.as("beginning");
 
-function toItem<Row extends { readonly beginning: string }>({ beginning, ...row }: Row) {
-  return { ...row, object: describeObject(parseBeginning(beginning)) };
+function toItem<Row extends { readonly beginning: string; readonly permission: string | null }>(o: Row) {
+  const { beginning, ...row } = o;
+  const permission = readPermission(row.permission);
+  const says = permission?.by === "person" ? permission.says : undefined;
+  return { ...row, object: says ?? describeObject(parseBeginning(beginning)) };
 }
 
 /**
@@ -112,8 +117,8 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
       if (filter.connectionId !== undefined) query = query.where("connection_id", "=", filter.connectionId);
       if (filter.deviceId !== undefined) query = query.where("executions.api_key_id", "=", filter.deviceId);
       if (filter.flowId !== undefined) query = query.where("executions.id", "in", await listCalls(filter.flowId));
-      if (filter.from !== undefined) query = query.where("started_at", ">=", startOfDay(filter.from));
-      if (filter.to !== undefined) query = query.where("started_at", "<", startOfDay(filter.to, 1));
+      if (filter.from !== undefined) query = query.where("started_at", ">=", startOfDay(filter.from, filter));
+      if (filter.to !== undefined) query = query.where("started_at", "<", startOfDay(filter.to, filter, 1));
       const [time = "", id = ""] = before?.split("~") ?? [];
       if (before !== undefined) {
         // As one comparison: with two, everything newer would be looked through.
@@ -184,7 +189,7 @@ async function findRuleUse(store: Store, accountId: string, rule: Pick<Rule, "id
   return { count: rows.length, last: rows[0]?.started_at };
 }
 
-/** First moment of a UTC day, `later` days after it. */
-function startOfDay(day: string, later = 0): string {
-  return new Date(Date.parse(`${day}T00:00:00.000Z`) + later * DAY_MS).toISOString();
+/** First moment of a day, `later` days after it. */
+function startOfDay(day: string, { zone = UTC }: ActivityFilter, later = 0): string {
+  return new Date(toInstant(Date.parse(`${day}T00:00:00.000Z`) + later * DAY_MS, zone)).toISOString();
 }

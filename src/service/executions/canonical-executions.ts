@@ -5,13 +5,15 @@ import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { actionNotFound } from "../catalog/not-found.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ExecutionRow } from "../store/schema.ts";
-import type { Executor, Hold, ToolCall } from "./execute-tool.ts";
+import type { Executor } from "./execute-tool.ts";
 import type { ExecutionLog } from "./execution-log.ts";
 import { createTurns, hashInput, type IdempotencyKeys, KEY_TAKEN, type KeyUse } from "./idempotency-keys.ts";
 import { blockedOutcome, type ExecutionOutcome, readExecution, type StoredExecution } from "./outcome.ts";
 import type { CanonicalRequest } from "./read-requests.ts";
 import { createFileAccess, type FileAccessParts } from "./resolve-files.ts";
 import { phraseError } from "./summarise-outcome.ts";
+import type { Hold, ToolCall } from "./tool-call.ts";
+import type { UndoRecords } from "./undo/undo-records.ts";
 
 interface CanonicalCall extends CanonicalRequest {
   readonly principal: Principal;
@@ -27,6 +29,7 @@ interface CanonicalParts extends FileAccessParts {
   readonly access: Access;
   readonly executor: Executor;
   readonly log: ExecutionLog;
+  readonly undo: Pick<UndoRecords, "findUntil">;
   readonly idempotencyKeys: IdempotencyKeys;
   /** Holds the calls of a caller for the owner, with the key that they use; see `Approvals.findHold`. */
   findHold(
@@ -71,7 +74,8 @@ export function createCanonicalExecutions(parts: CanonicalParts) {
     async find(principal: Principal, executionId: string): Promise<StoredExecution | undefined> {
       const view = await parts.access.view(principal);
       const row = await parts.log.find(principal.accountId, executionId);
-      return row && isShown(row, principal, view) ? phrase(readExecution(row, view.catalog)) : undefined;
+      if (row === undefined || !isShown(row, principal, view)) return undefined;
+      return { ...phrase(readExecution(row, view.catalog)), undoableUntil: await parts.undo.findUntil(row) };
     },
 
     /** The finished or running execution of an `idempotency_key`, as `find` shows it. Runs nothing. */
@@ -117,7 +121,7 @@ async function run(
 ): Promise<ExecutionOutcome> {
   const { toolName } = entry;
   const claim: ToolCall["onStart"] = use && ((transaction, id) => parts.idempotencyKeys.claim(transaction, use, id));
-  const { principal, input, confirm, confirmedLevel, connectionId, clientGone, isHeld } = call;
+  const { principal, input, confirm, confirmedLevel, previewState, connectionId, clientGone, isHeld } = call;
   const outcome = await parts.executor.execute({
     principal,
     toolName,
@@ -125,6 +129,7 @@ async function run(
     connectionId,
     confirmed: confirm,
     confirmedLevel,
+    previewState,
     findHold: (approvals) =>
       parts.findHold(principal, isHeld ? "owner" : approvals, {
         shape: "summary",
@@ -135,6 +140,8 @@ async function run(
     ...(claim && { onStart: claim }),
     ...createFileAccess(parts, { account: principal.accountId, toolName }),
   });
+  // The start took the key, and nothing was done.
+  if (use !== undefined && outcome.isStale) await parts.idempotencyKeys.free(use);
   if (outcome.status !== "blocked" || outcome.error === undefined || isBlocking(outcome.error)) return outcome;
   // Invalid input fails rather than blocks, and a failed execution can be looked up by its id.
   const { id, startedAt } = await parts.log.refuse(

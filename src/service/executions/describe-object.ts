@@ -1,7 +1,7 @@
-import { ExactNumber } from "../../base/exact-number.ts";
-import { isRecord, parseJson } from "../../base/json.ts";
-import { EXACT, toPlainText } from "../../card/plain-text.ts";
-import { hideCredential, toWords } from "../secrets/credential-name.ts";
+import { hideCredential, toWords } from "../../shared/base/credential-name.ts";
+import { ExactNumber } from "../../shared/base/exact-number.ts";
+import { isRecord, parseJson } from "../../shared/base/json.ts";
+import { EXACT, toPlainText } from "../../shared/card/plain-text.ts";
 
 /** Names of arguments that tell one call from another, the best first; in the form of `toWords`. */
 const WHAT: readonly RegExp[] = [

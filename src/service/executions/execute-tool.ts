@@ -1,63 +1,29 @@
-import { cloneJson } from "../../base/json.ts";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
+import { STATE_CHANGED } from "../../apps/port/preview.ts";
+import type { RaisedLevel } from "../../shared/wire/call-level.ts";
+import { MAX_PREVIEW_MS, type Preview } from "../../shared/wire/preview.ts";
 import type { Access, AccessView } from "../access/access-view.ts";
-import { describeRule, findRule, type RuledCall } from "../access/rules.ts";
-import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type CatalogEntry, needsConfirmation } from "../catalog/catalog-entry.ts";
-import { appStopped, toolNotFound } from "../catalog/not-found.ts";
-import type { Connection, Connections } from "../connections/connection.ts";
-import type { ActionContext } from "../integrations/integration.ts";
+import type { Connections } from "../connections/connection.ts";
 import { ServiceError } from "../service-error.ts";
-import type { Store } from "../store/open-store.ts";
 import { traceNothing } from "../telemetry/telemetry.ts";
-import { checkConnection, chooseConnection } from "./choose-connection.ts";
+import { applyRulesAgain, beginCall, type OnKnown } from "./begin-call.ts";
+import { type Delays, MAX_DELAY_SECONDS } from "./delays.ts";
 import type { ExecutionLog } from "./execution-log.ts";
-import { checkLevel, isCovered, judgeCall } from "./judge-call.ts";
+import { isCovered, judgeCall } from "./judge-call.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
-import { findPermission, type Permission } from "./permission.ts";
-import { checkArguments } from "./read-requests.ts";
-import { type PreparedCall, type ResolvedFiles, type RunParts, runAction } from "./run-action.ts";
+import { findPermission } from "./permission.ts";
+import { previewCall } from "./preview-call.ts";
+import { type PreparedCall, type RunParts, runAction } from "./run-action.ts";
 import { createSignInChecks, type SignInChecks } from "./sign-in-checks.ts";
+import { mayTell, noPreview, refuseUnconfirmed, tellRefusal } from "./tell-preview.ts";
+import type { Hold, LookedCall, ToolCall } from "./tool-call.ts";
+import type { UndoRecords } from "./undo/undo-records.ts";
 import type { OnStart } from "./write-records.ts";
 
-/** One request to run a tool. */
-export interface ToolCall {
-  readonly principal: Principal;
-  readonly toolName: string;
-  /** As sent; must turn out to be an object. */
-  readonly arguments: unknown;
-  readonly connectionId?: string | undefined;
-  /** True only when a human approved this very call. */
-  readonly confirmed: boolean;
-  /** The level that they were shown, or that a standing permission is for: a call that does more is not confirmed. Default: any. */
-  readonly confirmedLevel?: SideEffectLevel | undefined;
-  /** Whose confirmation that is. Default: of the human of the device or app that calls. */
-  readonly permission?: Permission;
-  /**
-   * Finds who keeps the call for the owner, whatever `confirmed` says: asked for calls that need a confirmation, with who
-   * approves them by the view of the caller. Undefined, or an undefined answer, where the confirmation of the caller counts.
-   */
-  readonly findHold: ((approvals: AccessView["approvals"]) => Hold | undefined) | undefined;
-  /** Runs in the transaction that records the start; a ServiceError it throws blocks the call. */
-  readonly onStart?: OnStart;
-  readonly clientGone: AbortSignal;
-  /** Turns valid arguments into resolved ones; throws ServiceError, e.g. 400 `missing_file_bytes`. */
-  resolveFiles(entry: CatalogEntry, args: Record<string, unknown>, signal: AbortSignal): Promise<ResolvedFiles>;
-  /** Keeps bytes that an action produced as a file of the caller's account. */
-  keepFile: NonNullable<ActionContext["keepFile"]>;
-}
-
-/** What becomes of calls that only the owner may approve. */
-export interface Hold {
-  /** Keeps a call that passed every check until the owner has decided, and gives the refusal to answer it with. */
-  keep(call: PreparedCall): Promise<ServiceError>;
-  /**
-   * Ends the wait of the same call, because a rule allows it by now: what starts is the one that waited. Belongs to the
-   * transaction of the start; throws the refusal of {@link keep} for one that was approved meanwhile.
-   */
-  release(transaction: Store, call: PreparedCall, executionId: string): Promise<void>;
-}
+/** A call that is only checked. */
+type CheckedCall = Omit<ToolCall, "confirmed" | "findHold" | "keepFile" | "describeFiles"> &
+  Partial<Pick<ToolCall, "describeFiles">>;
 
 /** A call that may start, with what belongs to the transaction of its start. */
 type ReadyCall = PreparedCall & { readonly onStart: OnStart | undefined };
@@ -69,6 +35,10 @@ export interface ExecutorParts extends RunParts {
   readonly connections: Connections;
   readonly catalog: Catalog;
   readonly log: ExecutionLog;
+  /** Keeps what writes need to be settled and undone. Default: nobody does. */
+  readonly undo?: Pick<UndoRecords, "open"> | undefined;
+  /** Default: every call acts at once. */
+  readonly delays?: Pick<Delays, "wait"> | undefined;
   /** Told about failures that are not ServiceErrors. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -106,14 +76,37 @@ export function createExecutor(parts: ExecutorParts) {
       return outcome.finally(() => running.delete(outcome));
     },
     /**
-     * The call with the checks of a confirmed one behind it, as it would run.
+     * The call with the checks of a confirmed one behind it, as it would run; with `describeFiles` also as whoever decides about
+     * it is shown it.
      *
      * @throws ServiceError the refusal that it would be answered with.
      */
-    async check(call: Omit<ToolCall, "confirmed" | "findHold" | "keepFile">): Promise<PreparedCall> {
+    async check(call: CheckedCall): Promise<PreparedCall> {
       const view = await parts.access.view(call.principal);
-      const asked = { ...call, confirmed: true, findHold: undefined };
-      return prepare(parts, asked, { view, found: view.catalog.find(call.toolName) }, () => {});
+      const found = view.catalog.find(call.toolName);
+      const { describeFiles = describeNoFiles } = call;
+      const asked = { ...call, describeFiles, confirmed: true, findHold: undefined };
+      const prepared = await prepare(parts, asked, { view, found }, () => {});
+      if (call.describeFiles === undefined) return prepared;
+      return { ...prepared, looked: await previewCall(parts, { ...asked, ...prepared, args: Object(call.arguments) }) };
+    },
+    /**
+     * What a call would do, by reads alone, and what that is beyond the level of its tool.
+     *
+     * @throws ServiceError the refusal that it would be answered with before anybody is asked; 404 `preview_unavailable`.
+     */
+    async preview(call: LookedCall): Promise<{ readonly preview: Preview; readonly raised: RaisedLevel | undefined }> {
+      const view = await parts.access.view(call.principal);
+      const begun = await beginCall(call, { view, found: view.catalog.find(call.toolName) }, () => {});
+      await parts.log.checkUsage(call.principal.accountId);
+      if (!(await mayTell(parts, call.principal, begun.ruled))) throw noPreview(begun.ruled);
+      const { preview, failure } = await previewCall(parts, { ...call, ...begun, entry: begun.ruled });
+      if (preview !== undefined) {
+        const limited = { ...parts, providerTimeoutMs: Math.min(MAX_PREVIEW_MS, parts.providerTimeoutMs) };
+        const judged = await judgeCall(limited, { ...begun, entry: begun.ruled, clientGone: call.clientGone });
+        return { preview, raised: judged.entry.raised };
+      }
+      throw failure === undefined ? noPreview(begun.ruled) : toServiceError(failure, parts);
     },
     /** How many calls run now. */
     running: () => running.size,
@@ -131,6 +124,7 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
   let connectionId = call.connectionId ?? null;
   let prepared: ReadyCall;
   let started: { id: string; startedAt: string };
+  let delayMs: number;
   try {
     const view = await parts.access.view(call.principal);
     base = { ...base, entry: view.catalog.find(call.toolName) };
@@ -143,22 +137,57 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
     const { principal } = call;
     const permission = findPermission(prepared.entry, call.permission);
     const row = { principal, entry: prepared.entry, connectionId: connection.id, arguments: args, permission };
-    started = await parts.log.start(row, prepared.onStart);
+    delayMs = findDelay(parts, call, prepared);
+    const waitsUntil = delayMs > 0 ? new Date(parts.now() + delayMs).toISOString() : undefined;
+    started = await parts.log.start({ ...row, waitsUntil }, prepared.onStart);
   } catch (thrown) {
     const error = toServiceError(thrown, parts);
     return { ...base, connectionId, status: "blocked", executionId: null, startedAt: askedAt, finishedAt: at(), error };
   }
   const ran = { ...base, connectionId: prepared.connection.id, executionId: started.id, startedAt: started.startedAt };
+  const keeping = parts.undo?.open(started.id, prepared);
+  let isBegun = false;
   try {
-    const output = await runAction(parts, { ...prepared, keepFile: call.keepFile, clientGone: call.clientGone });
+    const { keepFile, clientGone } = call;
+    if (delayMs > 0) await letStop(parts, call, { id: started.id, ms: delayMs, prepared });
+    isBegun = true;
+    const output = await runAction(parts, { ...prepared, ...keeping, keepFile, clientGone });
+    const undoableUntil = await keeping?.end();
     const finishedAt = await parts.log.succeed(started.id, output.json);
     await signIns.succeeded(prepared);
-    return { ...ran, status: "succeeded", finishedAt, output: output.value };
+    return { ...ran, status: "succeeded", finishedAt, output: output.value, undoableUntil };
   } catch (thrown) {
-    const error = await signIns.judge(toServiceError(thrown, parts), prepared);
+    const refused = toServiceError(thrown, parts);
+    const error = isBegun ? await signIns.judge(refused, prepared) : refused;
     const finishedAt = await parts.log.fail(started.id, error);
+    const found = await keeping?.fail(error);
+    if (found !== undefined) return { ...ran, status: "succeeded", ...found };
+    if (error.code === STATE_CHANGED) {
+      const stale = await refuseStale(parts, call, prepared);
+      return { ...ran, executionId: null, status: "blocked", finishedAt, error: stale, isStale: true };
+    }
     return { ...ran, status: "failed", finishedAt, error };
   }
+}
+
+/** Milliseconds in which a human can still stop a call, from the yes on. */
+function findDelay(parts: ExecutorParts, { agreedAt }: ToolCall, { entry, connection }: PreparedCall): number {
+  if (parts.delays === undefined) return 0;
+  const seconds = entry.action.delay?.(connection.settings) ?? 0;
+  const since = agreedAt === undefined ? 0 : Math.max(0, parts.now() - Date.parse(agreedAt));
+  return Math.max(0, Math.min(seconds, MAX_DELAY_SECONDS) * 1000 - since);
+}
+
+/** Waits until a call may act, and checks then what may have changed by that time. Throws ServiceError: nothing was done. */
+async function letStop(
+  parts: ExecutorParts,
+  call: ToolCall,
+  { id, ms, prepared }: { readonly id: string; readonly ms: number; readonly prepared: PreparedCall },
+): Promise<void> {
+  await parts.delays?.wait({ id, callerId: call.principal.apiKeyId, ms, clientGone: call.clientGone });
+  const view = await parts.access.view(call.principal);
+  const named = { ...call, connectionId: prepared.connection.id };
+  await beginCall(named, { view, found: view.catalog.find(call.toolName) }, () => {});
 }
 
 /** Every check before the provider, in the order of the document: nobody is asked to approve an invalid call. */
@@ -166,20 +195,11 @@ async function prepare(
   parts: ExecutorParts,
   call: Omit<ToolCall, "keepFile">,
   { view, found }: { view: AccessView; found: CatalogEntry | undefined },
-  onKnown: (known: Omit<RuledCall, "subject"> & { readonly connectionId: string }) => void,
+  onKnown: OnKnown,
 ): Promise<ReadyCall> {
-  if (found === undefined) throw refuseUnknown(view.catalog, call.toolName);
-  const kept = chooseConnection(found, await view.connections.list(found.integration.slug), call.connectionId);
-  // The app gets settings of its own: other calls use the same connection.
-  const connection = { ...kept, settings: cloneJson(kept.settings) as Connection["settings"] };
-  const known = { entry: found, connectionId: connection.id };
-  onKnown(known);
-  const ruled = applyRules(view, call, known);
-  onKnown({ ...known, entry: ruled });
-  checkConnection(ruled, connection);
-  const args = checkArguments(ruled, call.arguments);
+  const { connection, ruled, known, args } = await beginCall(call, { view, found }, onKnown);
   await parts.log.checkUsage(call.principal.accountId);
-  const { clientGone } = call;
+  const { clientGone, previewState: expectedState } = call;
   const judged = await judgeCall(parts, { entry: ruled, connection, args, clientGone });
   const entry =
     judged.entry.raised === undefined ? ruled : applyRulesAgain(view, call, { ...known, entry: judged.entry });
@@ -188,11 +208,15 @@ async function prepare(
   const isAllowed = !mustAsk && entry.action.requiresConfirmation;
   const hold = mustAsk || isAllowed ? call.findHold?.(view.approvals) : undefined;
   const isConfirmed = call.confirmed && isCovered(entry, call.confirmedLevel);
-  if (mustAsk && hold === undefined && !isConfirmed) throw refuseUnconfirmed(entry);
+  const isAsked = mustAsk && (hold !== undefined || !isConfirmed);
+  const looked = isAsked ? await previewCall(parts, { ...call, entry, connection, args }) : undefined;
+  const tell = (refusal: ServiceError) => tellRefusal(parts, { principal: call.principal, entry }, refusal);
+  if (mustAsk && hold === undefined && !isConfirmed) throw await tell(refuseUnconfirmed(entry, looked));
   const isSure = mustAsk && (hold !== undefined || call.confirmedLevel === undefined);
   if (judged.failure !== undefined && !isSure) throw judged.failure;
-  const prepared = { entry, connection, ...(await call.resolveFiles(entry, args, call.clientGone)) };
-  if (hold !== undefined && mustAsk) throw await hold.keep(prepared);
+  const resolved = await call.resolveFiles(entry, args, call.clientGone);
+  const prepared = { entry, connection, ...resolved, looked, expectedState };
+  if (hold !== undefined && mustAsk) throw await tell(await hold.keep(prepared));
   return { ...prepared, onStart: hold === undefined ? call.onStart : releaseFirst(hold, prepared, call.onStart) };
 }
 
@@ -203,47 +227,24 @@ function releaseFirst(hold: Hold, prepared: PreparedCall, onStart: OnStart | und
   };
 }
 
-/** The same for a call that does more than its action says: what allows the action does not allow it. */
-function applyRulesAgain(
-  view: AccessView,
-  call: Pick<ToolCall, "principal">,
-  known: Omit<RuledCall, "subject">,
-): CatalogEntry {
-  const { ruled, ...plain } = known.entry;
-  checkLevel(view, plain);
-  const entry = applyRules(view, call, { ...known, entry: plain });
-  return ruled === "ask" ? { ...entry, ruled } : entry;
+/** The answer to a call that was not run because its preview was no longer true: as it is now. */
+async function refuseStale(
+  parts: ExecutorParts,
+  call: ToolCall,
+  { entry, connection }: ReadyCall,
+): Promise<ServiceError> {
+  try {
+    const looked = await previewCall(parts, { ...call, entry, connection, args: Object(call.arguments) });
+    const refusal = refuseUnconfirmed(entry, looked, STATE_CHANGED);
+    return await tellRefusal(parts, { principal: call.principal, entry }, refusal);
+  } catch (thrown) {
+    return toServiceError(thrown, parts);
+  }
 }
 
-function refuseUnconfirmed({ action, ruled, raised }: CatalogEntry): ServiceError {
-  const why = ruled === "ask" ? ": its owner wants to be asked" : raised === undefined ? "" : `: it ${raised.says}`;
-  return new ServiceError(412, "confirmation_required", `"${action.title}" needs the approval of a human${why}.`, {
-    type: "confirmation",
-    hint: "Show the human the tool and its final arguments; after approval send the same call with `confirmed` true.",
-    ...(raised !== undefined && { extra: { call_level: raised } }),
-  });
-}
-
-/** The tool as the owner's rules have it for this call; throws ServiceError 403 `blocked_by_rule`. */
-function applyRules(
-  { rules }: AccessView,
-  { principal }: Pick<ToolCall, "principal">,
-  call: Omit<RuledCall, "subject">,
-): CatalogEntry {
-  const { entry } = call;
-  const rule = findRule(rules, { ...call, subject: principal.apiKeyId });
-  if (rule === undefined) return entry;
-  if (rule.effect !== "block") return { ...entry, ruled: rule.effect, rule: { id: rule.id, text: describeRule(rule) } };
-  throw new ServiceError(403, "blocked_by_rule", `The owner of this service does not allow "${entry.action.title}".`, {
-    type: "policy",
-    details: [describeRule(rule)],
-    hint: "Do not try it in another way. Only the owner can change this rule: tell the user.",
-  });
-}
-
-function refuseUnknown(catalog: Catalog, toolName: string): ServiceError {
-  const stopped = catalog.integrations.find((app) => app.stopped !== undefined && toolName.startsWith(`${app.slug}_`));
-  return stopped === undefined ? toolNotFound(catalog, toolName) : appStopped(stopped);
+/** Of a call that nobody is asked about. */
+function describeNoFiles(): never {
+  throw new TypeError("A call that is only checked is not looked at.");
 }
 
 function toServiceError(thrown: unknown, parts: ExecutorParts): ServiceError {

@@ -1,19 +1,21 @@
-import { sql } from "kysely";
-import { parseExactly } from "../../base/exact-number.ts";
-import { createId } from "../../base/ids.ts";
+import { type ExpressionBuilder, sql } from "kysely";
+import { hideCredential } from "../../shared/base/credential-name.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { createId } from "../../shared/base/ids.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type CatalogEntry, levelOf } from "../catalog/catalog-entry.ts";
-import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
-import type { ExecutionRow } from "../store/schema.ts";
+import type { ExecutionRow, Tables } from "../store/schema.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
+import { notBegun } from "./delays.ts";
 import { createLateRecords } from "./late-records.ts";
 import { shortenArguments, storeError } from "./outcome.ts";
 import type { Permission } from "./permission.ts";
 import { createRunningReads } from "./running-reads.ts";
 import { createRecordWriter, type ExecutionEnd, type OnStart, usageLimitReached } from "./write-records.ts";
 
+/** A call as it enters the log. */
 export interface LoggedCall {
   readonly principal: Principal;
   readonly entry: LoggedAction;
@@ -22,6 +24,8 @@ export interface LoggedCall {
   readonly arguments: unknown;
   /** Who or what lets it run; none for a call that does not run. */
   readonly permission?: Permission;
+  /** ISO 8601: it acts then, unless it is stopped. Default: at once. */
+  readonly waitsUntil?: string | undefined;
 }
 
 /** Facts of an action that the log keeps. */
@@ -134,7 +138,7 @@ export function createExecutionLog(
 }
 
 function createRow(call: LoggedCall): Omit<ExecutionRow, "status"> {
-  const { principal, entry, connectionId, arguments: args, permission } = call;
+  const { principal, entry, connectionId, arguments: args, permission, waitsUntil = null } = call;
   return {
     id: createId("exe"),
     account_id: principal.accountId,
@@ -151,19 +155,35 @@ function createRow(call: LoggedCall): Omit<ExecutionRow, "status"> {
     finished_at: null,
     node_id: null,
     permission: permission === undefined ? null : JSON.stringify(permission),
+    waits_until: waitsUntil,
   };
 }
 
 async function closeAbandoned(store: Store, finished_at: string): Promise<void> {
+  const ofNobody = (e: ExpressionBuilder<Tables, "executions">) =>
+    e.or([e("node_id", "is", null), e("node_id", "not in", e.selectFrom("nodes").select("nodes.id"))]);
+  // One that still waited has done nothing.
+  await store
+    .updateTable("executions")
+    .set({ status: "failed", error: storeError(notBegun()), finished_at, waits_until: null })
+    .where("status", "=", "started")
+    .where("waits_until", "is not", null)
+    .where(ofNobody)
+    .execute();
   const message = "The service stopped while this ran. Whether it took effect is not known.";
   const hint = "Check with a read whether it took effect before you send it again, then as a new request.";
   const error = storeError(new ServiceError(500, "outcome_unknown", message, { hint }));
-  await store
+  const closed = await store
     .updateTable("executions")
     .set({ status: "failed", error, finished_at })
     .where("status", "=", "started")
-    .where((e) => e.or([e("node_id", "is", null), e("node_id", "not in", e.selectFrom("nodes").select("nodes.id"))]))
+    .where(ofNobody)
+    .returning("id")
     .execute();
+  if (closed.length === 0) return;
+  // Of one that ended without a trace in the log it is still to be found out.
+  const ids = closed.map(({ id }) => id);
+  await store.updateTable("kept_writes").set({ state: "acting" }).where("id", "in", ids).execute();
 }
 
 /** Number of recent reads returned by `listReads`. */

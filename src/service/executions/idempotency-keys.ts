@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { sha256Hex } from "../../base/hash.ts";
-import { isRecord } from "../../base/json.ts";
-import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { IDEMPOTENCY_KEPT_MS } from "../../shared/wire/constants.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 
@@ -55,6 +55,11 @@ export function createIdempotencyKeys(store: Store, now: () => number) {
         .returning("key")
         .executeTakeFirst();
       if (claimed === undefined) throw new ServiceError(409, KEY_TAKEN, "Another request has this idempotency_key.");
+    },
+
+    /** For the caller that claimed it, once it is known that nothing was done under it. */
+    async free({ accountId, key }: Pick<KeyUse, "accountId" | "key">): Promise<void> {
+      await store.deleteFrom("idempotency_keys").where("account_id", "=", accountId).where("key", "=", key).execute();
     },
   };
 }

@@ -1,6 +1,6 @@
-import { findRaisedLevel } from "../../schema/check/call-level.ts";
-import { pickHigher, rankLevel } from "../../wire/call-level.ts";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
+import { findRaisedLevel } from "../../shared/schema-check/call-level.ts";
+import { pickHigher, rankLevel } from "../../shared/wire/call-level.ts";
+import type { SideEffectLevel } from "../../shared/wire/catalog.ts";
 import type { AccessView } from "../access/access-view.ts";
 import { type CatalogEntry, levelOf } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";

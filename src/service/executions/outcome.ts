@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { parseExactly } from "../../base/exact-number.ts";
-import { isRecord } from "../../base/json.ts";
-import { cutText, shortenText } from "../../base/text.ts";
+import { hideCredential } from "../../shared/base/credential-name.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { cutText, shortenText } from "../../shared/base/text.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { type Permission, readPermission } from "./permission.ts";
@@ -27,6 +27,10 @@ export interface ExecutionOutcome {
   readonly output?: unknown;
   /** Set unless it succeeded. */
   readonly error?: ServiceError;
+  /** ISO 8601: until when the service can undo it. Default: it cannot. */
+  readonly undoableUntil?: string | undefined;
+  /** True where it was blocked because what it acts on is not as it was shown: nothing was done. */
+  readonly isStale?: boolean;
 }
 
 /** The outcome of a call that was refused before anything ran, at an ISO time. */

@@ -1,11 +1,20 @@
 import { z } from "zod";
-import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import { SIDE_EFFECT_LEVELS } from "../../shared/wire/catalog.ts";
 import { type CatalogEntry, levelOf, needsConfirmation } from "../catalog/catalog-entry.ts";
 
 /** Who or what let an execution run, as the log keeps it. */
 const permissionSchema = z.discriminatedUnion("by", [
-  /** A person in the inbox, and who had edited the call before. */
-  z.object({ by: z.literal("person"), name: z.string(), approval: z.string(), editedBy: z.string().optional() }),
+  /**
+   * A person in the inbox, who had edited the call before, and what they were told that it would do; without `approval` on the page
+   * of the change that they undid.
+   */
+  z.object({
+    by: z.literal("person"),
+    name: z.string(),
+    approval: z.string().optional(),
+    editedBy: z.string().optional(),
+    says: z.string().optional(),
+  }),
   /** The human of the key or OAuth client, as that says itself. */
   z.object({ by: z.literal("device") }),
   /** The approval of the flow that it belongs to. */

@@ -1,16 +1,16 @@
-import { isRecord } from "../../base/json.ts";
-import { checkStrictly } from "../../schema/check/check-strictly.ts";
-import { showValue } from "../../schema/check/describe-expected.ts";
-import { type ArgumentProblem, createProblem } from "../../schema/check/explain-problems.ts";
-import { UnusableSchema } from "../../schema/check/normalise-schema.ts";
-import { findPlaceholderArguments } from "../../schema/check/placeholders.ts";
-import { type SideEffectLevel, sideEffectLevelSchema } from "../../wire/catalog.ts";
-import { MAX_IDEMPOTENCY_KEY } from "../../wire/constants.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { checkStrictly } from "../../shared/schema-check/check-strictly.ts";
+import { showValue } from "../../shared/schema-check/describe-expected.ts";
+import { type ArgumentProblem, createProblem } from "../../shared/schema-check/explain-problems.ts";
+import { UnusableSchema } from "../../shared/schema-check/normalise-schema.ts";
+import { findPlaceholderArguments } from "../../shared/schema-check/placeholders.ts";
+import { type SideEffectLevel, sideEffectLevelSchema } from "../../shared/wire/catalog.ts";
+import { MAX_IDEMPOTENCY_KEY } from "../../shared/wire/constants.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
 
 /** Fields of an execute request that are never arguments. */
-const RESERVED = new Set(["connectionId", "confirmed", "confirmed_level", "files"]);
+const RESERVED = new Set(["connectionId", "confirmed", "confirmed_level", "preview_state", "files"]);
 
 /**
  * Reads the body of a tool-name execute request: without `arguments`, everything but the reserved fields are the
@@ -24,7 +24,14 @@ export function readToolRequest(body: Readonly<Record<string, unknown>>) {
     connectionId: readConnectionId(connectionId),
     confirmed: confirmed === true,
     confirmedLevel: readLevel(body.confirmed_level),
+    previewState: readState(body.preview_state),
   };
+}
+
+/** A state that cannot be one is no present one. */
+function readState(state: unknown): string | undefined {
+  if (state == null) return undefined;
+  return typeof state === "string" ? state : "";
 }
 
 /** A level that nobody knows covers no more than a read. */
@@ -46,6 +53,8 @@ export interface CanonicalRequest {
   readonly confirm: boolean;
   /** The level that whoever confirmed it was shown; undefined: any. */
   readonly confirmedLevel?: SideEffectLevel | undefined;
+  /** State of the preview that they were shown; undefined: any. */
+  readonly previewState?: string | undefined;
   readonly idempotencyKey: string | undefined;
   /** The account to act on; undefined for the default one. */
   readonly connectionId: string | undefined;
@@ -75,6 +84,7 @@ export function readCanonicalRequest(body: Readonly<Record<string, unknown>>): C
     input,
     confirm: confirm === true,
     confirmedLevel: readLevel(body.confirmed_level),
+    previewState: readState(body.preview_state),
     idempotencyKey: readIdempotencyKey(idempotency_key),
     connectionId: readConnectionId(connection_id),
   };

@@ -1,4 +1,6 @@
-import { MAX_FILE_BYTES } from "../../wire/constants.ts";
+import { Readable } from "node:stream";
+import type { HeldFile, PreviewFile } from "../../apps/port/integration.ts";
+import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
 import { createFetchedFiles, type FetchedFiles, isWebUrl } from "../fetch/fetched-files.ts";
 import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore, StoredFile } from "../files/blob-store.ts";
@@ -6,10 +8,10 @@ import { type FileField, findFileFields, findUrlFields, recoverFileReferences } 
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { ReceivedFile } from "../files/read-execute-body.ts";
 import { bareType } from "../files/sniff-mimetype.ts";
-import type { HeldFile } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
-import type { ToolCall } from "./execute-tool.ts";
+import type { LookedFiles } from "./preview-call.ts";
 import type { ResolvedFiles } from "./run-action.ts";
+import type { ToolCall } from "./tool-call.ts";
 
 /** Input of {@link resolveFiles}. */
 interface ResolveFilesOptions extends FileAccessParts {
@@ -189,6 +191,34 @@ export async function resolveFiles(options: ResolveFilesOptions): Promise<Resolv
   }
 }
 
+/** A file of a call that is only looked at, by the text that its argument has as `s3key`. */
+export interface AnnouncedFile extends PreviewFile {
+  readonly pointer: string;
+}
+
+/** A file that came with a call, as whoever looks at the call sees it: with its bytes, where all of them are in memory. */
+function seeReceived({ pointer, name, mimetype, size, md5, sha256, staged: { head } }: ReceivedFile): AnnouncedFile {
+  const facts = { pointer, name, mimetype, size, md5, sha256 };
+  return head.length === size ? { ...facts, open: () => Readable.from([head]) } : facts;
+}
+
+/** What is known of the files of a call: of those that came with it, of stored ones, and what its arguments say of others. */
+async function describeFiles(
+  { blobs, account, args: given, inputSchema }: Pick<ResolveFilesOptions, "blobs" | "account" | "args" | "inputSchema">,
+  sent: readonly AnnouncedFile[],
+): Promise<LookedFiles> {
+  const args = recoverFileReferences(inputSchema, given);
+  const known = new Map<string, PreviewFile>(sent.map(({ pointer, ...facts }) => [pointer, facts]));
+  const look = async (reference: string, { name, mimetype }: Record<string, unknown>) => {
+    const stored = known.has(reference) ? undefined : await blobs.get(account, reference);
+    if (stored !== undefined) known.set(reference, hold(stored, { name, mimetype }, blobs));
+    else if (!known.has(reference)) known.set(reference, { name: toText(name), mimetype: toText(mimetype) });
+  };
+  for (const { value } of findFileFields(inputSchema, args)) await look(toText(value.s3key), value);
+  for (const { reference } of findUrlFields(inputSchema, args)) await look(reference, {});
+  return { args, file: (s3key) => known.get(s3key) ?? { name: "", mimetype: "" } };
+}
+
 /** Parts that {@link createFileAccess} needs. */
 export interface FileAccessParts {
   readonly blobs: BlobStore;
@@ -204,12 +234,24 @@ export interface FileAccessParts {
 export function createFileAccess(
   parts: FileAccessParts,
   o: { account: string; toolName: string; received?: readonly ReceivedFile[] | undefined },
-): Pick<ToolCall, "resolveFiles" | "keepFile"> {
+): Pick<ToolCall, "describeFiles" | "resolveFiles" | "keepFile"> {
   const { account, toolName, received } = o;
   return {
+    ...createFileLook(parts, account, received?.map(seeReceived)),
     keepFile: ({ name, mimetype }, bytes) =>
       parts.blobs.receive(account, { name, mimetype, tool: toolName }, bytes, { maxBytes: MAX_FILE_BYTES }),
     resolveFiles: ({ toolName: tool, action: { inputSchema } }, args, signal) =>
       resolveFiles({ ...parts, inputSchema, args, received, account, tool, signal }),
+  };
+}
+
+/** The same for calls that are only looked at, whose files are announced, if at all. */
+export function createFileLook(
+  { blobs }: Pick<FileAccessParts, "blobs">,
+  account: string,
+  sent: readonly AnnouncedFile[] = [],
+): Pick<ToolCall, "describeFiles"> {
+  return {
+    describeFiles: ({ action: { inputSchema } }, args) => describeFiles({ blobs, account, args, inputSchema }, sent),
   };
 }

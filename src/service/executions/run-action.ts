@@ -1,12 +1,16 @@
-import type { RaisedLevel } from "../../wire/call-level.ts";
+import { type ActionResult, hideInError, hideInResult, pickSecretSettings } from "../../apps/port/hide-secrets.ts";
+import type { ActionContext, HeldFile, JudgeContext, PreviewContext } from "../../apps/port/integration.ts";
+import type { PreviewDraft } from "../../apps/port/preview.ts";
+import type { KeptWrite, Verdict } from "../../apps/port/undo.ts";
+import type { RaisedLevel } from "../../shared/wire/call-level.ts";
+import { type Preview, previewSchema } from "../../shared/wire/preview.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { AccessTokens, LiveSettings } from "../connections/sign-in/access-tokens.ts";
 import { FILE_CHANGED } from "../files/checked-bytes.ts";
-import type { ActionContext, HeldFile, JudgeContext } from "../integrations/integration.ts";
-import { type ActionResult, hideInError, hideInResult, pickSecretSettings } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
 import { type Trace, traceNothing } from "../telemetry/telemetry.ts";
+import type { Looked } from "./preview-call.ts";
 
 /** Arguments whose file fields all carry storage keys, and the bytes behind them. */
 export interface ResolvedFiles {
@@ -21,6 +25,10 @@ export interface ResolvedFiles {
 export interface PreparedCall extends ResolvedFiles {
   readonly entry: CatalogEntry;
   readonly connection: Connection;
+  /** What whoever is asked about it is shown; undefined where nobody is asked. */
+  readonly looked?: Looked | undefined;
+  /** See `ActionContext`. */
+  readonly expectedState?: string | undefined;
 }
 
 /** Parts that {@link runAction} needs. */
@@ -30,6 +38,8 @@ export interface RunParts {
   readonly now: () => number;
   /** Milliseconds a provider may take before the call fails. */
   readonly providerTimeoutMs: number;
+  /** False where nothing is kept for undoing. Default true. */
+  readonly canUndo?: boolean;
   /** Default: no spans. */
   readonly trace?: Trace;
 }
@@ -42,16 +52,25 @@ export interface RunParts {
  */
 export function runAction(
   parts: RunParts,
-  call: Omit<PreparedCall, "stored"> & Required<Pick<ActionContext, "keepFile">> & { readonly clientGone: AbortSignal },
+  call: Omit<PreparedCall, "stored" | "looked"> &
+    Required<Pick<ActionContext, "keepFile">> &
+    Pick<ActionContext, "keep" | "leave"> & {
+      readonly clientGone: AbortSignal;
+      /** Told the work of the app, which may go on after its time limit. */
+      readonly onActing?: (acting: Promise<unknown>) => void;
+    },
 ): Promise<ActionResult> {
-  const { entry, connection, args, keepFile } = call;
+  const { entry, connection, args, keepFile, expectedState, keep, leave } = call;
+  const kept = keep === undefined || leave === undefined ? {} : { keep, leave };
   const isRead = entry.action.level === "read";
   const { file, check } = watchFiles(call);
   const acted = withApp(parts, { ...call, isRead }, async (context) => {
     const traced = { name: entry.toolName, kind: "client", attributes: { "svc.app": entry.integration.slug } } as const;
-    const given = await (parts.trace ?? traceNothing)(traced, async () =>
-      entry.action.run(args, { ...context, file, keepFile }),
-    );
+    const given = await (parts.trace ?? traceNothing)(traced, async () => {
+      const acting = entry.action.run(args, { ...context, ...kept, file, keepFile, expectedState });
+      call.onActing?.(acting);
+      return acting;
+    });
     const secrets = pickSecretSettings(entry.integration, context.connection.settings, connection.settings);
     return hideInResult(serialise(given), secrets);
   });
@@ -67,6 +86,33 @@ export async function judgeByState(
   const { action } = call.entry;
   if (action.judge === undefined) return undefined;
   return withApp(parts, { ...call, isRead: true }, async (context) => action.judge?.(call.args, context));
+}
+
+/** Lets the app look at what a call would do; undefined where it cannot tell. Throws like {@link runAction}. */
+export async function previewByState(
+  parts: RunParts,
+  call: Pick<PreparedCall, "entry" | "connection" | "args"> &
+    Pick<PreviewContext, "file"> & { readonly clientGone: AbortSignal },
+  finish: (draft: PreviewDraft) => Preview,
+): Promise<Preview | undefined> {
+  const { entry, connection, args, file } = call;
+  return withApp(parts, { ...call, isRead: true }, async (context) => {
+    const draft = await entry.action.preview?.(args, { ...context, file });
+    if (draft === undefined) return undefined;
+    const secrets = pickSecretSettings(entry.integration, context.connection.settings, connection.settings);
+    return previewSchema.parse(hideInResult(serialise(finish(draft)), secrets).value);
+  });
+}
+
+/** Lets the app find out whether a write took effect; undefined where it never can. Throws like {@link runAction}. */
+export async function settleByState(
+  parts: RunParts,
+  call: Pick<PreparedCall, "entry" | "connection"> & { readonly clientGone: AbortSignal },
+  kept: KeptWrite,
+): Promise<Verdict | undefined> {
+  const { action } = call.entry;
+  if (action.settle === undefined) return undefined;
+  return withApp(parts, { ...call, isRead: true }, async (context) => action.settle?.(kept, context));
 }
 
 /** Signs in and uses an app within the time limit. */

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { stopOnAbort } from "../../base/concurrency.ts";
+import type { HeldFile } from "../../apps/port/integration.ts";
+import { stopOnAbort } from "../../shared/base/concurrency.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection, Connections } from "../connections/connection.ts";
 import { type AccessTokens, readSignInId } from "../connections/sign-in/access-tokens.ts";
-import type { HeldFile } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ExecutionLog } from "./execution-log.ts";
 import type { PreparedCall } from "./run-action.ts";

@@ -1,6 +1,10 @@
-import { isRecord } from "../../base/json.ts";
-import { callLevelSchema } from "../../wire/call-level.ts";
-import type { CanonicalErrorCode, ExecutionSummary } from "../../wire/execution.ts";
+import { STATE_CHANGED } from "../../apps/port/preview.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { exactTime } from "../../shared/base/text.ts";
+import { callLevelSchema } from "../../shared/wire/call-level.ts";
+import type { CanonicalErrorCode, ExecutionSummary } from "../../shared/wire/execution.ts";
+import { nameUndo } from "../../shared/wire/execution.ts";
+import { previewOfRefusalSchema } from "../../shared/wire/preview.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
 import type { StoredExecution } from "./outcome.ts";
@@ -18,13 +22,16 @@ export function summariseOutcome(outcome: StoredExecution): ExecutionSummary {
     finished_at: outcome.finishedAt,
   };
   if (outcome.status === "running") {
-    return { ...head, display: { title: `${title}: running`, summary: "It has started and not ended yet." } };
+    const { undoableUntil: until } = outcome;
+    const summary =
+      until === undefined ? "It has started and not ended yet." : `It can be stopped until ${exactTime(until)}.`;
+    return { ...head, display: { title: `${title}: running`, summary }, ...offerUndo(outcome) };
   }
   if (error === undefined) {
     const summary = `${entry?.integration.name ?? "The service"} did it.`;
-    return { ...head, output: outcome.output, display: { title: `${title}: done`, summary } };
+    return { ...head, output: outcome.output, display: { title: `${title}: done`, summary }, ...offerUndo(outcome) };
   }
-  const { hint, details, extra } = error.options;
+  const { hint, details } = error.options;
   const heading = outcome.status === "blocked" ? "not run" : "failed";
   return {
     ...head,
@@ -35,9 +42,17 @@ export function summariseOutcome(outcome: StoredExecution): ExecutionSummary {
     ...(details !== undefined && { details }),
     ...(leavesDoubt(outcome, error) && { outcome_unknown: true }),
     ...nameApproval(error),
-    ...(extra !== undefined && "call_level" in extra && { call_level: callLevelSchema.parse(extra.call_level) }),
+    ...tellLook(error),
     ...recommendAction(outcome, error),
   };
+}
+
+/** The call that takes it back. */
+function offerUndo({ undoableUntil, executionId, entry, connectionId }: StoredExecution): Partial<ExecutionSummary> {
+  if (undoableUntil === undefined || entry === undefined) return {};
+  const connection_id = connectionId ?? undefined;
+  const tool_name = nameUndo(entry.integration.slug);
+  return { undo: { tool_name, input: { execution_id: executionId }, connection_id, until: undoableUntil } };
 }
 
 /** The approval that the owner holds, spelled like the members around it. */
@@ -46,6 +61,16 @@ function nameApproval({ options: { extra = {} } }: ServiceError): Partial<Execut
   if (!isRecord(approval)) return {};
   const { id, status, url, requestedAt: requested_at, expiresAt: expires_at } = approval;
   return { approval: { id: String(id), status: String(status), url: String(url), requested_at, expires_at } };
+}
+
+/** What is said to whoever is asked about a call. */
+function tellLook({ options: { extra = {} } }: ServiceError): Partial<ExecutionSummary> {
+  return {
+    ...("call_level" in extra && { call_level: callLevelSchema.parse(extra.call_level) }),
+    ...("preview" in extra && { preview: previewOfRefusalSchema.parse(extra.preview) }),
+    ...("preview_failed" in extra && { preview_failed: true }),
+    ...(extra.reason === STATE_CHANGED && { reason: STATE_CHANGED }),
+  };
 }
 
 /** Codes of an action that started and did not end as it should: it may have taken effect. */

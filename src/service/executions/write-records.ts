@@ -97,6 +97,7 @@ const ROW = [
   "finished_at",
   "node_id",
   "permission",
+  "waits_until",
 ] as const satisfies (keyof ExecutionRow)[];
 const END = ["id", "status", "output", "error", "finished_at"] as const satisfies (keyof ExecutionEnd)[];
 

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 
 type Subnets = readonly (readonly [address: string, prefix: number])[];
 

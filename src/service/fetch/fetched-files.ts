@@ -1,4 +1,4 @@
-import { MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
+import { MAX_REQUEST_FILE_BYTES } from "../../shared/wire/constants.ts";
 import type { FileField } from "../files/file-fields.ts";
 import { bareType, sniffMimetype } from "../files/sniff-mimetype.ts";
 import type { UrlFile, UrlFiles } from "./url-files.ts";

@@ -25,7 +25,11 @@ function refuseBlocked(): ServiceError {
   return refuseUrl("media_url_blocked", "leads to an address that is not on the public internet.");
 }
 
-function judgeTarget({ protocol, hostname, port }: buildConnector.Options, anyPort: boolean): ServiceError | undefined {
+/** Why the guarded connector goes nowhere near this address, as far as it itself says; undefined where it may. */
+export function judgeTarget(
+  { protocol, hostname, port }: Pick<buildConnector.Options, "protocol" | "hostname" | "port">,
+  anyPort = false,
+): ServiceError | undefined {
   if (!isPublicHost(hostname)) return refuseBlocked();
   if (protocol !== "https:") return refuseUrl("media_url_invalid", "does not use https, or a redirect of it does not.");
   if (!anyPort && !PORTS.has(port)) return refuseUrl("media_url_invalid", "uses a port other than 443 and 8443.");

@@ -1,5 +1,5 @@
 import { Agent, buildConnector, type Dispatcher, request } from "undici";
-import { MAX_FILE_BYTES } from "../../wire/constants.ts";
+import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
 import type { AllowedHosts } from "./address-rules.ts";
 import { createGuardedConnector, type Network } from "./guarded-connector.ts";
 import { refuseSize, refuseUrl } from "./url-refusal.ts";
@@ -14,6 +14,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  */
 export const FETCH_LIMITS = { headersMs: 10_000, idleMs: 15_000, totalMs: 30_000 };
 
+/** Limits of one fetch, in milliseconds, with the members of {@link FETCH_LIMITS}. */
 export type FetchLimits = Readonly<typeof FETCH_LIMITS>;
 
 /**
@@ -132,6 +133,12 @@ export function readUrl(reference: string): URL {
   return url;
 }
 
+/** Throws {@link refuseUrl} for an address with a user name or password in it. */
+export function checkCredentials({ username, password }: URL): void {
+  if (username === "" && password === "") return;
+  throw refuseUrl("media_url_invalid", "holds a user name or password, or redirects to one that does.");
+}
+
 /**
  * Asks for `start` and follows at most five redirects, each through the guard again. `hint` replaces the general advice
  * when the host refuses.
@@ -142,9 +149,7 @@ export async function openUrl(start: URL, o: OpenUrlOptions, hint?: string): Pro
   let url = start;
   let isTrusted = o.mayTrust;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-    if (url.username !== "" || url.password !== "") {
-      throw refuseUrl("media_url_invalid", "holds a user name or password, or redirects to one that does.");
-    }
+    checkCredentials(url);
     isTrusted &&= o.allowed.has(url);
     const answer = await ask(url, isTrusted ? o.routes.trusted : o.routes.guarded, o);
     const next = findNext(answer, url);

@@ -1,5 +1,5 @@
 import mime from "mime";
-import { createGate } from "../../base/concurrency.ts";
+import { createGate } from "../../shared/base/concurrency.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import { readResponseName } from "../files/file-name.ts";
 import { sniffMimetype } from "../files/sniff-mimetype.ts";

@@ -1,4 +1,4 @@
-import { errorCode } from "../../base/error-code.ts";
+import { errorCode } from "../../shared/base/error-code.ts";
 import { ServiceError } from "../service-error.ts";
 
 /**

@@ -1,7 +1,15 @@
-import { createGate } from "../../base/concurrency.ts";
+import { createGate } from "../../shared/base/concurrency.ts";
 import type { AllowedHosts } from "./address-rules.ts";
-import { type Network, SYSTEM_NETWORK } from "./guarded-connector.ts";
-import { FETCH_LIMITS, type FetchLimits, type KnownVersion, openRoutes, openUrl, readUrl } from "./open-url.ts";
+import { judgeTarget, type Network, SYSTEM_NETWORK } from "./guarded-connector.ts";
+import {
+  checkCredentials,
+  FETCH_LIMITS,
+  type FetchLimits,
+  type KnownVersion,
+  openRoutes,
+  openUrl,
+  readUrl,
+} from "./open-url.ts";
 import { readBody } from "./read-body.ts";
 import { explainFailure, refuseUrl } from "./url-refusal.ts";
 
@@ -32,6 +40,15 @@ export function createWebDocuments(o: {
   const { allowed, network = SYSTEM_NETWORK, limits = FETCH_LIMITS } = o;
   const gate = createGate(MAX_FETCHES);
   return {
+    /** The address in a text. Asks nobody, and throws as `fetch` does where the address itself says that it is refused. */
+    check(reference: string): URL {
+      const url = readUrl(reference);
+      checkCredentials(url);
+      const refused = allowed.has(url) ? undefined : judgeTarget(url);
+      if (refused !== undefined) throw refused;
+      return url;
+    },
+
     /**
      * Undefined when it has not changed since the version `known`. Throws ServiceErrors with the codes of `refuseUrl`, their
      * messages beginning with "The URL", also for more than `maxBytes`.

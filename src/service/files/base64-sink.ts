@@ -1,4 +1,4 @@
-import { parseJson } from "../../base/json.ts";
+import { parseJson } from "../../shared/base/json.ts";
 import { decodeQuartets, STEP_CHARS } from "./decode-base64.ts";
 import type { StagedFile } from "./staged-file.ts";
 

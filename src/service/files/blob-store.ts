@@ -2,9 +2,9 @@ import { createReadStream } from "node:fs";
 import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { createGate } from "../../base/concurrency.ts";
-import { flushFile, flushFolder, renameFile, replaceFile } from "../../base/disk.ts";
-import { hasCode } from "../../base/error-code.ts";
+import { createGate } from "../../shared/base/concurrency.ts";
+import { flushFile, flushFolder, renameFile, replaceFile } from "../../shared/base/disk.ts";
+import { hasCode } from "../../shared/base/error-code.ts";
 import { ServiceError } from "../service-error.ts";
 import { checkBytes } from "./checked-bytes.ts";
 import {

@@ -1,5 +1,5 @@
-import { cloneJson, isRecord } from "../../base/json.ts";
-import { FILE_UPLOADABLE_KEYWORD } from "../../wire/file.ts";
+import { cloneJson, isRecord } from "../../shared/base/json.ts";
+import { FILE_UPLOADABLE_KEYWORD } from "../../shared/wire/file.ts";
 
 /** `$ref` chains that go nowhere end here; real schemas nest far less. */
 const MAX_DEPTH = 64;

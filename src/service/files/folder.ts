@@ -3,9 +3,9 @@ import { closeSync, constants, existsSync, open as openDescriptor, type Stats } 
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rm, rmdir } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { promisify } from "node:util";
-import { flushFolder, UNFLUSHED } from "../../base/disk.ts";
-import { errorCode, hasCode } from "../../base/error-code.ts";
-import { isReservedOnWindows } from "../../base/windows-names.ts";
+import { flushFolder, UNFLUSHED } from "../../shared/base/disk.ts";
+import { errorCode, hasCode } from "../../shared/base/error-code.ts";
+import { isReservedOnWindows } from "../../shared/base/windows-names.ts";
 import { refuseSetting, refuseUnavailable, refuseValue } from "../service-error.ts";
 
 /** Names that begin so are unfinished writes; listings leave them out. */
@@ -154,7 +154,7 @@ export async function removeEmptyFolders({ root, setting, parts = [] }: Place, f
 /**
  * Opens the folder `parts` below `root` component by component without following a symbolic link, runs `use` and closes it.
  * `root` itself may be reached through links. With `create`, missing folders are made and flushed, and taken away when `use`
- * fails before it put something there.
+ * fails before it changed anything.
  *
  * Throws ServiceError 503 `provider_unavailable` when `root` is missing, 422 `integration_misconfigured` when it is not a
  * folder; file system errors below it pass through for `explainFolderError`.
@@ -181,7 +181,8 @@ export async function withFolder<T>(
     }
     return await use(current);
   } catch (error) {
-    if (firstMade !== undefined && !hasCode(error, UNFLUSHED)) await removeEmptyFolders(place, firstMade);
+    const isDone = hasCode(error, UNFLUSHED) || hasCode(error, "outcome_unknown");
+    if (firstMade !== undefined && !isDone) await removeEmptyFolders(place, firstMade);
     throw error;
   } finally {
     current.close();

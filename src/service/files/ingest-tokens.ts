@@ -1,10 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { parseJson } from "../../base/json.ts";
-import { quoteWord, shortenText } from "../../base/text.ts";
-import { MAX_FILE_BYTES } from "../../wire/constants.ts";
-import type { UploadInstruction } from "../../wire/execution.ts";
-import { INGEST_PATH } from "../../wire/file.ts";
+import { parseJson } from "../../shared/base/json.ts";
+import { quoteWord, shortenText } from "../../shared/base/text.ts";
+import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
+import type { UploadInstruction } from "../../shared/wire/execution.ts";
+import { INGEST_PATH } from "../../shared/wire/file.ts";
 import type { Store } from "../store/open-store.ts";
 import { sanitiseFileName } from "./file-name.ts";
 

@@ -1,5 +1,5 @@
-import { isRecord } from "../../base/json.ts";
-import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../shared/wire/constants.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
 import { Base64Sink, type DivertedFile } from "./base64-sink.ts";
 import type { BlobStore } from "./blob-store.ts";

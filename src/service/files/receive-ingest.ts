@@ -1,6 +1,6 @@
 import { PassThrough, type Readable } from "node:stream";
 import { finished, pipeline } from "node:stream/promises";
-import { MAX_FILE_BYTES } from "../../wire/constants.ts";
+import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { type BodyRate, DEFAULT_BODY_RATE, guardBodyRate } from "./body-limits.ts";

@@ -2,10 +2,10 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
-import { sha256Hex } from "../../base/hash.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
 import { ServiceError } from "../service-error.ts";
 import type { BlobPlace } from "./blob-store.ts";
-import type { S3Place } from "./open-blobs.ts";
+import type { S3Place } from "./files-place.ts";
 import { readListing } from "./s3-listing.ts";
 import { createS3Requests, type S3Reply, type S3Request } from "./s3-requests.ts";
 

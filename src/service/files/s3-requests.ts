@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import { type Dispatcher, request } from "undici";
-import { sha256Hex } from "../../base/hash.ts";
-import type { S3Place } from "./open-blobs.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import type { S3Place } from "./files-place.ts";
 
 /** One request to a bucket. */
 export interface S3Request {

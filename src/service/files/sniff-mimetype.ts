@@ -1,4 +1,4 @@
-import { makeOnce } from "../../base/concurrency.ts";
+import { makeOnce } from "../../shared/base/concurrency.ts";
 
 const UNKNOWN = "application/octet-stream";
 /** Types by extension; its tables are loaded for the first file. */

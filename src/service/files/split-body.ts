@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { parseExactly } from "../../base/exact-number.ts";
-import { parseJson } from "../../base/json.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { parseJson } from "../../shared/base/json.ts";
 import { Base64Sink, type DivertedFile, MalformedStringError } from "./base64-sink.ts";
 import { StringEnd } from "./body-limits.ts";
 import type { StagedFile } from "./staged-file.ts";

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, type FileHandle, lstat, open, rm } from "node:fs/promises";
-import { flushFile, flushHandle, linkFile, renameFile, UNFLUSHED } from "../../base/disk.ts";
-import { hasCode } from "../../base/error-code.ts";
+import { flushFile, flushHandle, linkFile, renameFile, UNFLUSHED } from "../../shared/base/disk.ts";
+import { hasCode } from "../../shared/base/error-code.ts";
 import { checkEnding, explainName, type Folder, removeEmptyFolders, UNFINISHED_PREFIX, withFolder } from "./folder.ts";
 
 /** What to do when the name is taken. */
@@ -10,6 +10,14 @@ export type IfExists = "error" | "rename" | "replace";
 
 /** Ends the search for a free name. */
 const MAX_RENAMES = 1000;
+
+/**
+ * Called as the last thing before a file gets its name, or the name of what is replaced; when it throws, nothing is done. Not
+ * with numbered names.
+ */
+interface Checked {
+  readonly check?: (() => Promise<void>) | undefined;
+}
 
 /**
  * Gives the file at `from` the name `to` unless that is taken (`EEXIST`); never overwrites, never leaves it nameless. Where
@@ -66,17 +74,23 @@ export async function giveName(
   from: string,
   folder: Folder,
   name: string,
-  { ifExists, keep }: { readonly ifExists: IfExists; readonly keep?: Keep | undefined },
+  { ifExists, keep, check }: { readonly ifExists: IfExists; readonly keep?: Keep | undefined } & Checked,
 ): Promise<string> {
   await checkEnding(folder, name);
   if (ifExists === "rename") return takeFreeName(name, (candidate) => claimName(from, folder.at(candidate)));
-  if (ifExists === "error") await claimName(from, folder.at(name));
-  else {
+  if (ifExists === "error") {
+    await check?.();
+    await claimName(from, folder.at(name));
+  } else {
     const taken = await lstat(folder.at(name)).catch(() => undefined);
     if (taken?.isDirectory()) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
     const isOther = taken !== undefined && taken.ino !== (await lstat(from)).ino;
     const forget = isOther ? await keep?.() : undefined;
-    await renameFile(from, folder.at(name)).catch(async (error: unknown) => {
+    const replace = async () => {
+      await check?.();
+      await renameFile(from, folder.at(name));
+    };
+    await replace().catch(async (error: unknown) => {
       await forget?.();
       throw await explainName(error, from);
     });
@@ -114,7 +128,7 @@ export async function writeFileDurably(
     /** Permission bits before the umask. Default 0666. */
     readonly mode?: number;
     readonly signal?: AbortSignal;
-  },
+  } & Checked,
 ): Promise<{ readonly name: string; readonly size: number; readonly sha256: string }> {
   const unfinished = `${UNFINISHED_PREFIX}${randomBytes(8).toString("hex")}`;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
@@ -148,11 +162,16 @@ interface TrashedEntry {
   readonly setting: string;
   readonly parents: readonly string[];
   readonly name: string;
+  /** One of {@link chooseTrashFolder} that was chosen before. Default: a new one. */
+  readonly trashFolder?: readonly string[] | undefined;
 }
 
 /** Moves an entry to the folder of {@link chooseTrashFolder}. Returns its path there. Throws the file system's own errors. */
-export async function moveToTrash(entry: TrashedEntry, now: number): Promise<string> {
-  const parts = await putIntoTrash(entry, now, renameFile);
+export async function moveToTrash(entry: TrashedEntry & Checked, now: number): Promise<string> {
+  const parts = await putIntoTrash(entry, now, async (from, to) => {
+    await entry.check?.();
+    await renameFile(from, to);
+  });
   return [...parts, entry.name].join("/");
 }
 
@@ -181,11 +200,11 @@ async function copyWhole(from: string, to: string): Promise<void> {
 
 /** Returns the parts of the folder that the entry is in now. */
 async function putIntoTrash(
-  { root, setting, parents, name }: TrashedEntry,
+  { root, setting, parents, name, trashFolder }: TrashedEntry,
   now: number,
   put: (from: string, to: string) => Promise<void>,
 ): Promise<readonly string[]> {
-  const parts = chooseTrashFolder(parents, now);
+  const parts = trashFolder ?? chooseTrashFolder(parents, now);
   return withFolder({ root, setting, parts: parents }, async (from: Folder) => {
     // Before the trash folder is made: a missing entry must leave no trace.
     await lstat(from.at(name));

@@ -1,4 +1,5 @@
-import { parseExactly } from "../../base/exact-number.ts";
+import { STATE_CHANGED } from "../../apps/port/preview.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { restoreError } from "../executions/outcome.ts";
 import { createFileAccess } from "../executions/resolve-files.ts";
@@ -6,6 +7,8 @@ import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowParts } from "./flow-rows.ts";
 import type { PlannedCall } from "./flow-template.ts";
+import { findRunState } from "./run-state.ts";
+import type { ShownLook } from "./shown-previews.ts";
 
 /** One call of a step. */
 export interface StepCall {
@@ -18,6 +21,8 @@ export interface StepCall {
   readonly principal: Principal;
   /** True when a human approved this flow's calls. */
   readonly isApproved: boolean;
+  /** What that human was shown of what it acts on: it runs on no other state. Default: any. */
+  readonly shown?: ShownLook | undefined;
   readonly call: PlannedCall;
 }
 
@@ -88,13 +93,15 @@ async function execute(
   onStart?: (db: Store, executionId: string) => Promise<void>,
 ): Promise<CallResult> {
   const { toolName, connectionId, principal } = o;
+  const confirmedLevel = o.call.level ?? parts.catalog.find(toolName)?.action.level;
   const outcome = await parts.executor.execute({
     principal,
     toolName,
     connectionId,
     arguments: o.call.arguments,
     confirmed: o.isApproved,
-    confirmedLevel: o.call.level ?? parts.catalog.find(toolName)?.action.level,
+    confirmedLevel,
+    previewState: await findRunState(parts, { ...o, level: confirmedLevel }),
     permission: { by: "flow", flow: o.flowId },
     // The owner approves the flow, not each of its calls.
     findHold: undefined,
@@ -103,6 +110,8 @@ async function execute(
     clientGone: new AbortController().signal,
     ...createFileAccess(parts.files, { account: principal.accountId, toolName }),
   });
+  if (outcome.status === "blocked" && outcome.isStale)
+    return { ok: false, error: stateChanged(o), executionId: outcome.executionId };
   if (o.isApproved && outcome.error?.code === "confirmation_required")
     return { ok: false, error: doesMore(o, outcome.error), executionId: outcome.executionId };
   if (outcome.error === undefined) return { ok: true, output: outcome.output, executionId: outcome.executionId };
@@ -116,7 +125,7 @@ async function lookForEffect(parts: FlowParts, o: StepCall): Promise<CallResult>
   const nothing = { ok: true, output: undefined, executionId: null } as const;
   if (find === undefined) return nothing;
   const call = { ...o.call, arguments: find.arguments };
-  const looked = await execute(parts, { ...o, toolName: find.toolName, call, isApproved: false });
+  const looked = await execute(parts, { ...o, toolName: find.toolName, call, isApproved: false, shown: undefined });
   if (looked.ok) return { ...looked, output: find.pick(looked.output) };
   return looked.error.status === 404 && looked.error.code === "not_found" ? nothing : looked;
 }
@@ -130,6 +139,14 @@ function doesMore({ call }: StepCall, { message }: ServiceError): ServiceError {
   return new ServiceError(409, "flow_call_changed", `${call.label} does more than was approved. ${message}`, {
     type: "policy",
     hint: "Nothing of it was done. Start the flow again: its approval shows what the call does now.",
+  });
+}
+
+function stateChanged({ call }: StepCall): ServiceError {
+  const message = `What ${call.label} acts on was changed after it was shown for the approval. Nothing of it was done.`;
+  return new ServiceError(412, STATE_CHANGED, message, {
+    type: "confirmation",
+    hint: "Start the flow again: its approval shows the present state.",
   });
 }
 

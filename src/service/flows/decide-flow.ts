@@ -1,6 +1,7 @@
-import { parseExactly } from "../../base/exact-number.ts";
-import { sha256Hex } from "../../base/hash.ts";
-import { isRecord } from "../../base/json.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import type { FlowStep } from "../../shared/wire/flow.ts";
 import type { FlowStepRow } from "../store/schema.ts";
 import { describeState, refuseState } from "./flow-moves.ts";
 import {
@@ -13,6 +14,7 @@ import {
   readTime,
 } from "./flow-rows.ts";
 import { findItems, listFollowingApps } from "./flow-view.ts";
+import { joinShown, keepPreviews, splitShown } from "./shown-previews.ts";
 
 /** The step that somebody decides about. */
 interface SeenStep {
@@ -41,10 +43,10 @@ interface Looks {
   readonly first: LoadedFlow;
 }
 
-/** A mark of the output of a waiting approval, equal for equal data. Names of accounts may change meanwhile. */
-export function markShown(output: unknown): string {
+/** A mark of what a waiting approval shows, equal for equal data. Names of accounts may change meanwhile. */
+export function markShown({ output, previews = [] }: Pick<FlowStep, "output" | "previews">): string {
   const { accounts: _, ...shown } = isRecord(output) ? output : {};
-  return sha256Hex(JSON.stringify(shown));
+  return sha256Hex(JSON.stringify([shown, previews]));
 }
 
 /**
@@ -54,11 +56,12 @@ export function markShown(output: unknown): string {
  */
 export async function approveFlow(parts: FlowParts, looks: Looks, approval: Approval): Promise<boolean> {
   const { loaded } = looks;
-  const { step, shown } = findDecidable(looks, approval);
+  const { step, shown, previews } = findDecidable(looks, approval);
   requireAccounts(parts, loaded, step.step_index);
   const at = readTime(parts);
   const kept = keepItems(parts, { loaded, step, shown }, approval);
-  const output = JSON.stringify({ ...shown, ...kept, approved: true, approvedAt: at, approvedBy: approval.by });
+  const decision = { approved: true, approvedAt: at, approvedBy: approval.by };
+  const output = joinShown({ ...shown, ...kept.output, ...decision }, keepPreviews(previews, kept.positions));
   const next = loaded.steps[step.step_index + 1];
   return beginSegment(parts, {
     was: loaded.flow,
@@ -94,11 +97,11 @@ function findDecidable({ loaded, first }: Looks, { stepKey = findCurrentStep(fir
   if (stepKey !== undefined && stepKey !== step.step_key) {
     throw refuseState(`"${stepKey}" does not wait for an approval: "${step.step_key}" does.`);
   }
-  const output: unknown = parseExactly(step.output ?? "{}");
-  if (seen !== undefined && seen !== markShown(output)) {
+  const { output, previews } = splitShown(parseExactly(step.output ?? "{}"));
+  if (seen !== undefined && seen !== markShown({ output, previews })) {
     throw refuseState("What the flow is about to do has changed since it was shown. Look at it again.");
   }
-  return { step, shown: isRecord(output) ? output : {} };
+  return { step, shown: isRecord(output) ? output : {}, previews };
 }
 
 /** Without an account that was chosen before, a step would use the one that is the default when it runs. */
@@ -112,18 +115,19 @@ function requireAccounts({ templates }: FlowParts, loaded: LoadedFlow, index: nu
   );
 }
 
-/** The items that go on, and those that were left out. */
+/** The items that go on with those that were left out, and the positions that they had; neither where all go on. */
 function keepItems(
   { templates }: FlowParts,
   { loaded, step, shown }: { loaded: LoadedFlow; step: FlowStepRow; shown: Record<string, unknown> },
   { keep, seen }: Approval,
-): Record<string, unknown> {
+): { readonly output?: Record<string, unknown>; readonly positions?: readonly number[] } {
   if (keep === undefined || seen === undefined) return {};
   const name = findItems(templates.of(loaded.flow), step.step_key);
   const items = name === undefined ? undefined : shown[name];
   if (name === undefined || !Array.isArray(items)) throw refuseState("Nothing can be left out here.");
-  const kept = items.filter((_, index) => keep.includes(index));
-  if (kept.length === 0) throw refuseState("Nothing was chosen. Decline it, if none of it is to be done.");
-  if (kept.length === items.length) return {};
-  return { [name]: kept, leftOut: items.filter((_, index) => !keep.includes(index)) };
+  const positions = [...items.keys()].filter((index) => keep.includes(index));
+  if (positions.length === 0) throw refuseState("Nothing was chosen. Decline it, if none of it is to be done.");
+  if (positions.length === items.length) return {};
+  const leftOut = items.filter((_, index) => !keep.includes(index));
+  return { output: { [name]: positions.map((index) => items[index]), leftOut }, positions };
 }

@@ -1,7 +1,7 @@
-import { parseExactly } from "../../base/exact-number.ts";
-import { isRecord } from "../../base/json.ts";
-import { exactTime, shortenText } from "../../base/text.ts";
-import type { FlowWait } from "../../wire/flow.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { exactTime, shortenText } from "../../shared/base/text.ts";
+import type { FlowWait } from "../../shared/wire/flow.ts";
 import type { FlowStepRow } from "../store/schema.ts";
 import type { FlowTemplate } from "./flow-template.ts";
 import { findItems } from "./flow-view.ts";
@@ -11,7 +11,7 @@ const MAX_ABOUT = 160;
 /** Members by which people tell things apart, the best first. */
 const NAMES = ["title", "name", "subject", "label", "text"];
 /** Parts of an approval's output that are not about the work. */
-const OTHERS = new Set(["message", "approved", "accounts", "at"]);
+const OTHERS = new Set(["message", "approved", "accounts", "at", "previews"]);
 
 /** The sentence of a step that waits, and what it is about, on one line each; the template may be gone. */
 export function describeWait(step: FlowStepRow, template: FlowTemplate | undefined): FlowWait {

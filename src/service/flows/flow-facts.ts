@@ -1,4 +1,4 @@
-import type { FlowWait } from "../../wire/flow.ts";
+import type { FlowWait } from "../../shared/wire/flow.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import { describeWait } from "./describe-wait.ts";

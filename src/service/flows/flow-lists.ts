@@ -1,4 +1,4 @@
-import type { Flow } from "../../wire/flow.ts";
+import type { Flow } from "../../shared/wire/flow.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow } from "../store/schema.ts";
 import { readFacts } from "./flow-facts.ts";

@@ -1,4 +1,4 @@
-import { parseExactly } from "../../base/exact-number.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
 import type { Access } from "../access/access-view.ts";
 import type { OnWaiting } from "../approvals/hold-call.ts";
 import type { Catalog } from "../catalog/catalog.ts";

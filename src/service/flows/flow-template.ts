@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
+import type { SideEffectLevel } from "../../shared/wire/catalog.ts";
 import { ServiceError } from "../service-error.ts";
 import { type InputSchema, toInputSchema } from "./template-input.ts";
 
@@ -24,6 +24,8 @@ export interface PlannedCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** The level that its approval showed, which it does not exceed. Default: that of its action. */
   readonly level?: SideEffectLevel | undefined;
+  /** Position of what it is made of among the items that its approval showed, or kept. Default: it cannot be left out. */
+  readonly item?: number | undefined;
   /** A read that tells whether an earlier try, whose outcome is unknown, took effect. */
   readonly find?: {
     readonly toolName: string;
@@ -49,8 +51,15 @@ export type StepDefinition<Input = unknown> = {
   readonly key: string;
   /** True when there is nothing to do; the step is `skipped`. */
   skip?(state: FlowState<Input>): boolean;
-} /** `app`: the integration whose account the calls use; one of the template's `connectionFields`. */ & (
-  | { readonly type: "tool_call"; readonly app: string; plan(state: FlowState<Input>): PlannedCalls }
+} & (
+  | {
+      readonly type: "tool_call";
+      /** The integration whose account the calls use; one of the template's `connectionFields`. */
+      readonly app: string;
+      /** True where no call changes anything: an approval before it says nothing of it. Default false. */
+      readonly isRead?: boolean;
+      plan(state: FlowState<Input>): PlannedCalls;
+    }
   | { readonly type: "transform"; run(state: FlowState<Input>): unknown }
   /** Data shown to the human before the decision; `message` describes the effect of an approval. */
   | {
@@ -106,6 +115,13 @@ export function connectionIdOf(app: string) {
     .transform(String)
     .optional()
     .meta({ title: `${app} account`, description: "Left empty, it is the default account." });
+}
+
+/** The steps that the approval at `index` lets a flow take: those up to the next one. */
+export function listFollowing({ steps }: Pick<FlowTemplate, "steps">, index: number): readonly StepDefinition[] {
+  const after = steps.slice(index + 1);
+  const next = after.findIndex(({ type }) => type === "approval");
+  return next === -1 ? after : after.slice(0, next);
 }
 
 /** Builds a {@link FlowTemplate}. */

@@ -1,5 +1,5 @@
-import { parseExactly } from "../../base/exact-number.ts";
-import { keepNewest } from "../../base/newest.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { keepNewest } from "../../shared/base/newest.ts";
 import type { FlowRow } from "../store/schema.ts";
 import type { FlowTemplate } from "./flow-template.ts";
 import { compileTemplate } from "./own/compile-template.ts";

@@ -1,11 +1,12 @@
-import { parseExactly } from "../../base/exact-number.ts";
-import { isRecord } from "../../base/json.ts";
-import type { Flow, FlowStep, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import type { Flow, FlowStep, FlowView, FlowTemplate as TemplateView } from "../../shared/wire/flow.ts";
 import type { Connections } from "../connections/connection.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import type { FlowFacts } from "./flow-facts.ts";
 import type { LoadedFlow } from "./flow-rows.ts";
-import type { FlowTemplate } from "./flow-template.ts";
+import { type FlowTemplate, listFollowing } from "./flow-template.ts";
+import { splitShown } from "./shown-previews.ts";
 
 /** A flow with its steps as the API shows it. */
 export function toFlowView(
@@ -44,19 +45,23 @@ export function toTemplateView({ key, name, description, inputSchema }: FlowTemp
 }
 
 function toStep(row: FlowStepRow, template: FlowTemplate | undefined): FlowStep {
-  const items = row.status === "waiting" ? findItems(template, row.step_key) : undefined;
+  const isWaiting = row.status === "waiting";
+  const items = isWaiting ? findItems(template, row.step_key) : undefined;
+  const isApproval = row.step_type === "approval";
+  const { output, previews } = isApproval ? splitShown(parse(row.output)) : { output: parse(row.output), previews: [] };
   return {
     stepKey: row.step_key,
     stepIndex: row.step_index,
     stepType: row.step_type,
     status: row.status,
     input: parse(row.input),
-    output: parse(row.output),
+    output,
     error: parse(row.error),
     attemptCount: row.attempts,
     startedAt: row.started_at,
     completedAt: row.completed_at,
     ...(items !== undefined && { items }),
+    ...(isWaiting && previews.length > 0 && { previews }),
   };
 }
 
@@ -76,13 +81,9 @@ function parse(json: string | null): unknown {
 }
 
 /** Apps with an account of its own choice that the steps after the approval at `index` act on, up to the next one. */
-export function listFollowingApps({ steps, connectionFields }: FlowTemplate, index: number): string[] {
-  const after = steps.slice(index + 1);
-  const next = after.findIndex(({ type }) => type === "approval");
-  const apps = (next === -1 ? after : after.slice(0, next)).flatMap((step) =>
-    step.type === "tool_call" ? [step.app] : [],
-  );
-  return [...new Set(apps)].filter((app) => Object.hasOwn(connectionFields, app));
+export function listFollowingApps(template: FlowTemplate, index: number): string[] {
+  const apps = listFollowing(template, index).flatMap((step) => (step.type === "tool_call" ? [step.app] : []));
+  return [...new Set(apps)].filter((app) => Object.hasOwn(template.connectionFields, app));
 }
 
 /** Names the accounts that an approval lets a flow use in what the waiting step shows, as they are called now. */

@@ -1,4 +1,4 @@
-import type { FlowView } from "../../wire/flow.ts";
+import type { FlowView } from "../../shared/wire/flow.ts";
 import type { AccessView } from "../access/access-view.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type Approval, approveFlow, declineFlow, type Refusal } from "./decide-flow.ts";

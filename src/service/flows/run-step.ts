@@ -1,10 +1,11 @@
-import { parseExactly } from "../../base/exact-number.ts";
-import { isRecord } from "../../base/json.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { isRecord } from "../../shared/base/json.ts";
 import { ServiceError } from "../service-error.ts";
 import type { FlowStepRow } from "../store/schema.ts";
 import { callOnce } from "./call-once.ts";
 import { changeStep, commitChange, type FlowParts, findFlow, type LoadedFlow, readTime } from "./flow-rows.ts";
 import type { FlowState, PlannedCalls, StepDefinition } from "./flow-template.ts";
+import { findShownLook } from "./shown-previews.ts";
 
 /** The segment a step runs in. */
 export interface SegmentRun {
@@ -116,7 +117,8 @@ async function makeCalls(
   const results: unknown[] = [];
   for (const call of calls) {
     if (results.length > 0 && (run.isStopping() || (await findOwnFlow(run)) === undefined)) return undefined;
-    const result = await callOnce(parts, { ...base, isApproved, call });
+    const shown = isApproved ? findShownLook(loaded, step.step_key, call) : undefined;
+    const result = await callOnce(parts, { ...base, isApproved, shown, call });
     if (!result.ok) {
       const output = results.length === 0 ? {} : { output: toJson(collect(results)) };
       return { status: "failed", ...output, error: describeError(result.error, result.executionId) };

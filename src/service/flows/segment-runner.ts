@@ -1,4 +1,4 @@
-import { createGate } from "../../base/concurrency.ts";
+import { createGate } from "../../shared/base/concurrency.ts";
 import { ServiceError } from "../service-error.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import {
@@ -11,9 +11,11 @@ import {
   readTime,
   toState,
 } from "./flow-rows.ts";
-import type { StepDefinition } from "./flow-template.ts";
+import type { FlowTemplate, StepDefinition } from "./flow-template.ts";
+import { lookAhead } from "./look-ahead.ts";
 import { type CurrentStep, describeError, findOwnFlow, runStep, type SegmentRun, toFlowError } from "./run-step.ts";
 import { showLevels } from "./shown-levels.ts";
+import { joinShown } from "./shown-previews.ts";
 
 /** Segments that run in this process at one time. */
 const CONCURRENCY = 8;
@@ -141,16 +143,17 @@ async function runNext(run: SegmentRun, loaded: LoadedFlow): Promise<boolean> {
     return commitChange(parts, { was: loaded.flow, flow: {}, step: { was: step, to: { status: "skipped" } } });
   }
   if (definition.type === "approval" || definition.type === "wait")
-    return pause(parts, definition, { loaded, step, state });
+    return pause(parts, { template, definition }, { loaded, step, state });
   return runStep(run, definition, { loaded, step, state });
 }
 
 /** Lets the flow wait; true when there is nothing to wait for. */
 async function pause(
   parts: FlowParts,
-  definition: Extract<StepDefinition, { type: "approval" | "wait" }>,
+  o: { readonly template: FlowTemplate; readonly definition: Extract<StepDefinition, { type: "approval" | "wait" }> },
   { loaded, step, state }: CurrentStep,
 ): Promise<boolean> {
+  const { definition, template } = o;
   const at = readTime(parts);
   const change = (flow: Partial<FlowRow>, to: Partial<FlowStepRow>) =>
     commitChange(parts, {
@@ -162,7 +165,8 @@ async function pause(
   if (definition.type === "approval") {
     const principal = { accountId: loaded.flow.account_id, apiKeyId: loaded.flow.api_key_id };
     const shown = await showLevels(parts, definition.show(state), { principal, connections: state.connections });
-    const output = JSON.stringify({ ...shown, approved: false });
+    const previews = await lookAhead(parts, { template, index: step.step_index, state, shown, principal });
+    const output = joinShown({ ...shown, approved: false }, previews);
     await change({ status: "waiting" }, { status: "waiting", output });
     return false;
   }

@@ -1,5 +1,5 @@
-import { isRecord } from "../../base/json.ts";
-import type { RaisedLevel } from "../../wire/call-level.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import type { RaisedLevel } from "../../shared/wire/call-level.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import type { FlowParts } from "./flow-rows.ts";
 import type { FlowState } from "./flow-template.ts";

@@ -1,6 +1,6 @@
-import { sha256Hex } from "../../base/hash.ts";
-import { createId } from "../../base/ids.ts";
-import type { FlowEventType, FlowTriggerType } from "../../wire/flow.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { createId } from "../../shared/base/ids.ts";
+import type { FlowEventType, FlowTriggerType } from "../../shared/wire/flow.ts";
 import type { AccessView } from "../access/access-view.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { findDefaultConnection } from "../connections/connections.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../shared/base/json.ts";
 
 /** One input of a template, as JSON Schema: what a form and a caller need to know of it. */
 export const fieldSchema = z.strictObject({

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { hasCode } from "../../base/error-code.ts";
+import { hasCode } from "../../shared/base/error-code.ts";
 import type { Connections } from "../connections/connection.ts";
 import { KEY_FILE } from "../secrets/secret-box.ts";
 import type { ServiceLog } from "../service-error.ts";

@@ -1,4 +1,4 @@
-import { makeOnce } from "../../base/concurrency.ts";
+import { makeOnce } from "../../shared/base/concurrency.ts";
 import { createGuardedApp, type GuardedApp, readRoutePath, toServiceError } from "./guarded-app.ts";
 import { renderBare } from "./render-outcome.ts";
 import type { RouteEnv } from "./request.ts";
@@ -12,6 +12,7 @@ import { addHookRoute } from "./routes/hooks.ts";
 import { addIngestRoute } from "./routes/ingest.ts";
 import { addMcpRoutes, addServerCardRoutes } from "./routes/mcp.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
+import { addPreviewRoute } from "./routes/preview.ts";
 import { addBootstrapRoutes, addPairingRoutes } from "./routes/registration.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
@@ -49,6 +50,7 @@ export function createProgramApp(parts: ServiceParts): GuardedApp {
       addMetricsRoute(app, parts);
       addToolRoutes(app, parts);
       addExecuteRoute(app, parts);
+      addPreviewRoute(app, parts);
       addExecutionRoutes(app, parts);
       addApprovalRoutes(app, parts);
       addCatalogRoutes(app, parts);

@@ -1,4 +1,4 @@
-import { toPlainText } from "../../card/plain-text.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
 import { takeMachineChanges } from "../auth/machine-changes.ts";
 import type { Person } from "../auth/people.ts";
 import type { ServiceLog } from "../service-error.ts";

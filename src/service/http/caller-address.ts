@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 
 /** Addresses of proxies whose word about their callers counts. */
 export interface TrustedProxies {

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import type { Result } from "hono/router";
 import { TrieRouter } from "hono/router/trie-router";
 import { getPath } from "hono/utils/url";
-import { keepNewest } from "../../base/newest.ts";
+import { keepNewest } from "../../shared/base/newest.ts";
 import { ServiceError } from "../service-error.ts";
 import type { PageStatus } from "./pages/page.ts";
 import { renderBare } from "./render-outcome.ts";

@@ -4,8 +4,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { errorCode } from "../../base/error-code.ts";
-import { SvcError } from "../../errors.ts";
+import { errorCode } from "../../shared/base/error-code.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { WholeAnswer } from "./whole-answer.ts";
 
 /**

@@ -17,6 +17,7 @@ import { addRulePages } from "./pages/rules.ts";
 import { addSessionPages } from "./pages/sessions.ts";
 import { addSignInPages } from "./pages/sign-in.ts";
 import { addTriggerPages } from "./pages/triggers.ts";
+import { addUndoPages } from "./pages/undo-pages.ts";
 import type { RouteEnv } from "./request.ts";
 import { addOAuthRoutes } from "./routes/oauth.ts";
 import type { ServiceParts } from "./service-parts.ts";
@@ -58,6 +59,7 @@ function addPageRoutes(app: GuardedApp, parts: ServiceParts): void {
   addFlowPages(app, parts);
   addTriggerPages(app, parts);
   addLogPages(app, parts);
+  addUndoPages(app, parts);
   addPeoplePages(app, parts);
   addSessionPages(app, parts);
 }

@@ -1,4 +1,4 @@
-import type { ExecutionEnvelope } from "../../wire/execution.ts";
+import type { ExecutionEnvelope } from "../../shared/wire/execution.ts";
 import { needsConfirmation } from "../catalog/catalog-entry.ts";
 import { explainPolicy } from "../catalog/describe-catalog.ts";
 import { blockedOutcome, type ExecutionOutcome, type StoredExecution } from "../executions/outcome.ts";
@@ -129,8 +129,9 @@ interface RenderOptions {
   readonly offload?: boolean;
 }
 
-/** Request header and value by which a caller opts in to the offload of large outputs. */
+/** Request header by which a caller opts in to the offload of large outputs. */
 export const RESULT_HEADER = "x-svc-result";
+/** Value of {@link RESULT_HEADER} that opts in. */
 export const RESULT_OFFLOAD = "offload";
 /** Outputs whose JSON is longer, in bytes, are replaced. */
 const OFFLOAD_ABOVE_BYTES = 64 * 1024;

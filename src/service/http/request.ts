@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HttpBindings } from "@hono/node-server";
 import type { MiddlewareHandler } from "hono";
-import { parseExactly } from "../../base/exact-number.ts";
-import { isRecord } from "../../base/json.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { isRecord } from "../../shared/base/json.ts";
 import type { AccessView } from "../access/access-view.ts";
 import type { KeyProblem, Principal } from "../auth/api-keys.ts";
 import { keyExpired } from "../auth/grants.ts";

@@ -18,7 +18,9 @@ import type { AccessTokens } from "../connections/sign-in/access-tokens.ts";
 import type { ProviderSignIns } from "../connections/sign-in/provider-sign-ins.ts";
 import type { Activity } from "../executions/activity.ts";
 import type { CanonicalExecutions } from "../executions/canonical-executions.ts";
+import type { Delays } from "../executions/delays.ts";
 import type { Executor } from "../executions/execute-tool.ts";
+import type { UndoRecords } from "../executions/undo/undo-records.ts";
 import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
@@ -63,6 +65,8 @@ export interface ServiceParts {
   readonly activity: Activity;
   readonly executor: Executor;
   readonly canonical: CanonicalExecutions;
+  readonly undo: Pick<UndoRecords, "findUntil">;
+  readonly delays: Pick<Delays, "stop">;
   readonly rules: Rules;
   readonly approvals: Approvals;
   readonly notes: Pick<Notes, "listProblems">;

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
-import { toPlainText } from "../../card/plain-text.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { traceNothing } from "../telemetry/telemetry.ts";
 import { readCallerAddress } from "./caller-address.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../shared/base/json.ts";
 import type { McpResult } from "./mcp-features.ts";
 import {
   invalidParams,
@@ -93,7 +93,8 @@ export interface ResultStamp extends Pick<RequestRunner, "serverInfo"> {
 /** Modern results say that they are complete and who gave them. */
 function stampResult(result: McpResult, { era, serverInfo }: ResultStamp): McpResult {
   if (era === "legacy") return result;
-  return { resultType: "complete", ...result, _meta: { [META.serverInfo]: serverInfo } };
+  const meta = isRecord(result._meta) ? result._meta : {};
+  return { resultType: "complete", ...result, _meta: { ...meta, [META.serverInfo]: serverInfo } };
 }
 
 function chooseStatus({ code }: RpcError, era: McpEra): number {

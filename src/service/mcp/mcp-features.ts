@@ -1,4 +1,5 @@
-import type { JsonSchema } from "../../wire/tool.ts";
+import type { McpSkill } from "../../shared/wire/mcp-skill.ts";
+import type { JsonSchema } from "../../shared/wire/tool.ts";
 import type { McpEra } from "./protocol.ts";
 
 /** Kinds of questions to a client while a request waits. */
@@ -30,6 +31,11 @@ export interface McpCall {
   readonly state: OpenedState | undefined;
   /** True when the client said it can be asked for this. Never in the legacy revisions, which would need a stream. */
   canAsk(kind: InputKind): boolean;
+  /**
+   * True for a client that shows pages of servers, as far as is known: the legacy revisions tell it once, which is not kept,
+   * and a client that shows none ignores what is for pages.
+   */
+  readonly showsApps: boolean;
   /** The result that asks the client; `data` comes back in {@link McpCall.state} with its answer. */
   ask(requests: Readonly<Record<string, InputRequest>>, data?: unknown): McpResult;
 }
@@ -55,6 +61,10 @@ export interface McpTool {
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly annotations?: ToolAnnotations;
+  /** For the client, not for its model. */
+  readonly _meta?: McpResult;
+  /** True where `call` gets any object, and says by itself what is wrong with it. */
+  readonly checksItself?: true;
   call(args: Readonly<Record<string, unknown>>, call: McpCall): Promise<McpResult>;
 }
 
@@ -74,7 +84,7 @@ export interface McpResource {
   readonly title?: string;
   readonly description: string;
   readonly mimeType: string;
-  read(): { readonly text: string } | { readonly blob: string };
+  read(): ({ readonly text: string } | { readonly blob: string }) & { readonly _meta?: McpResult };
 }
 
 /** A family of resources; `read` is undefined for an address outside it. */
@@ -92,6 +102,8 @@ export interface McpFeatures {
   readonly prompts: readonly McpPrompt[];
   readonly resources: readonly McpResource[];
   readonly resourceTemplates?: readonly McpResourceTemplate[];
+  /** Their files are resources too. */
+  readonly skills?: readonly McpSkill[];
   /** More methods of each revision family, by name, and the capabilities that announce them. */
   readonly more?: Readonly<Partial<Record<McpEra, MoreMethods>>>;
 }

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { showsApps } from "../../shared/wire/mcp-app.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createSecret } from "../auth/secrets.ts";
 import { hashInput } from "../executions/idempotency-keys.ts";
@@ -40,6 +41,7 @@ export function openCall(parts: CallParts, message: RpcMessage, { era, clientCap
     clientGone,
     answers: era === "modern" && isRecord(params.inputResponses) ? params.inputResponses : {},
     state: kept,
+    showsApps: era === "legacy" || showsApps(clientCapabilities),
     canAsk: (kind) => era === "modern" && declares(clientCapabilities, kind),
     ask: (inputRequests, data) => ({
       resultType: "input_required",

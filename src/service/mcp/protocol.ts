@@ -1,5 +1,5 @@
-import { parseExactly } from "../../base/exact-number.ts";
-import { isRecord } from "../../base/json.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { isRecord } from "../../shared/base/json.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../files/body-limits.ts";
 
 /**

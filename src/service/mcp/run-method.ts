@@ -1,5 +1,6 @@
-import { isRecord } from "../../base/json.ts";
-import { checkStrictly } from "../../schema/check/check-strictly.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { checkStrictly } from "../../shared/schema-check/check-strictly.ts";
+import { findSkill, SKILLS_EXTENSION } from "../../shared/wire/mcp-skill.ts";
 import { type CheckedRequest, type ResultStamp, ResultText } from "./answer-request.ts";
 import type { McpCall, McpFeatures, McpResult, McpTool } from "./mcp-features.ts";
 import { type CallParts, openCall } from "./open-call.ts";
@@ -21,6 +22,8 @@ interface MethodParts extends CallParts {
   readonly lists: ReturnType<typeof writeLists>;
   readonly serverInfo: Readonly<Record<string, unknown>>;
   readonly instructions: string;
+  /** Tools for actions, where the client wants them. */
+  listActions(): Promise<readonly McpTool[]>;
 }
 
 /** Lists change only with the service; they depend on who asks, so nobody may share them. */
@@ -42,11 +45,13 @@ export async function runMethod(
   const list = parts.lists[request.era].get(method);
   if (list !== undefined) {
     if (params.cursor !== undefined) throw invalidParams("`params.cursor` is unknown: every list fits on one page.");
-    return list;
+    const actions = method === "tools/list" ? await parts.listActions() : [];
+    if (actions.length === 0) return list;
+    return { tools: [...features.tools, ...actions].map(describeTool), ...(isLegacy ? {} : CACHE) };
   }
   switch (method) {
     case "tools/call":
-      return callTool(features.tools, params, openCall(parts, message, request));
+      return callTool([...features.tools, ...(await parts.listActions())], params, openCall(parts, message, request));
     case "prompts/get":
       return getPrompt(parts, message, request);
     case "resources/read":
@@ -59,11 +64,15 @@ export async function runMethod(
 /** Features as lists show them, without their code. */
 export function describeFeatures({ tools, prompts, resources, resourceTemplates = [] }: McpFeatures) {
   return {
-    tools: tools.map(({ call: _call, aliases: _aliases, ...tool }): McpResult => tool),
+    tools: tools.map(describeTool),
     prompts: prompts.map(({ get: _get, ...prompt }): McpResult => prompt),
     resources: resources.map(({ read: _read, ...resource }): McpResult => resource),
     resourceTemplates: resourceTemplates.map(({ read: _read, ...template }): McpResult => template),
   };
+}
+
+function describeTool({ call: _call, aliases: _aliases, checksItself: _checks, ...tool }: McpTool): McpResult {
+  return tool;
 }
 
 /** Methods that list, and the member of their result. */
@@ -89,7 +98,8 @@ function runOther(parts: MethodParts, { method, params }: RpcMessage, era: McpEr
   const { features, serverInfo, instructions } = parts;
   const isLegacy = era === "legacy";
   const more = features.more?.[era];
-  const capabilities = { tools: {}, prompts: {}, resources: {}, ...more?.capabilities };
+  const extensions = { [SKILLS_EXTENSION]: {} };
+  const capabilities = { tools: {}, prompts: {}, resources: {}, extensions, ...more?.capabilities };
   if (method === "server/discover" && !isLegacy) {
     return { supportedVersions: MCP_VERSIONS, capabilities, instructions, ...CACHE };
   }
@@ -99,6 +109,15 @@ function runOther(parts: MethodParts, { method, params }: RpcMessage, era: McpEr
     return { protocolVersion, capabilities, serverInfo, instructions };
   }
   if (method === "ping" && isLegacy) return {};
+  const { skills = [] } = features;
+  // The extension asks for these members in every revision.
+  const stamp = { resultType: "complete", ...CACHE };
+  if (method === "skills/list") return { ...stamp, skills: skills.map(({ entry }) => entry) };
+  if (method === "skills/get") {
+    const skill = findSkill(skills, params.uri);
+    if (skill !== undefined) return { ...stamp, skill };
+    throw invalidParams("`params.uri` is not the address of a skill of this server.");
+  }
   const extra = more?.methods[method];
   if (extra !== undefined) return extra(params);
   throw new RpcError(RPC_CODES.methodNotFound, `There is no method "${method}".`, { method });
@@ -145,6 +164,7 @@ export async function callTool(
   const tool = tools.find((known) => known.name === name || known.aliases?.some((alias) => alias === name));
   if (tool === undefined) throw invalidParams(`There is no tool ${JSON.stringify(name)}; tools/list shows all.`);
   if (!isRecord(args)) throw invalidParams("`params.arguments` must be an object.");
+  if (tool.checksItself === true) return tool.call(args, call);
   const verdict = checkStrictly(tool.inputSchema, args, { isWhole: true });
   if (verdict.kind === "valid") return tool.call(args, call);
   const problems =

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
-import { API_KEY_HEADER, INTERFACE_VERSION } from "../../wire/constants.ts";
-import { MCP_PATH, type ServerCard } from "../../wire/mcp.ts";
+import { API_KEY_HEADER, INTERFACE_VERSION } from "../../shared/wire/constants.ts";
+import { MCP_PATH, type ServerCard } from "../../shared/wire/mcp.ts";
 import { MCP_VERSIONS } from "./protocol.ts";
 
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";

@@ -1,10 +1,10 @@
-import { toPlainText } from "../../card/plain-text.ts";
+import { hideCredential } from "../../shared/base/credential-name.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
 import { type ApprovalContent, readApproval, selectApprovals } from "../approvals/approval-rows.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import { toSubject } from "../auth/grants.ts";
 import type { Flows } from "../flows/flows.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
-import { hideCredential } from "../secrets/credential-name.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { Store } from "../store/open-store.ts";
 import { nameInNote } from "./name-in-note.ts";
@@ -15,6 +15,8 @@ interface NoteItem {
   readonly kind: "call" | "flow";
   readonly app: string;
   readonly action: string;
+  /** What the call would do, in one sentence with the names of things; only where that was looked at. */
+  readonly about?: string;
   /** Name of the device or app; the service does not vouch for it. */
   readonly asked_by: string;
   /** Page on which the owner decides. */
@@ -48,6 +50,7 @@ export interface ComposeParts {
 
 const MAX_ITEMS = 5;
 const MAX_NAME = 80;
+const MAX_ABOUT = 120;
 const MAX_ARGUMENTS = 500;
 
 /** Lists the waiting requests, in our words around names that others chose. */
@@ -87,9 +90,9 @@ async function nameCallers({ keys, oauth, accountId }: ComposeParts): Promise<Re
   return new Map([...devices, ...apps]);
 }
 
-function tell({ kind, action, asked_by }: NoteItem): string {
+function tell({ kind, action, about, asked_by }: NoteItem): string {
   return kind === "call"
-    ? `“${asked_by}” asks for “${action}”.`
+    ? `“${asked_by}” asks for “${about ?? action}”.`
     : `The flow “${action}” waits, started by “${asked_by}”.`;
 }
 
@@ -106,6 +109,7 @@ async function describe(
     kind: "call",
     app: clean(content?.app ?? row.integration),
     action: clean(content?.title ?? toolName),
+    ...(content?.preview !== undefined && { about: nameInNote(withoutQuotes(content.preview.summary), MAX_ABOUT) }),
     asked_by: clean(names.get(row.api_key_id)),
     url: `${parts.baseUrl}/inbox/${id}`,
     ...(parts.withArguments && content !== undefined && { arguments: showArguments(content) }),
@@ -136,6 +140,11 @@ function clean(text: string | null | undefined): string {
 
 function showArguments({ arguments: args }: ApprovalContent): string {
   return unlink(toPlainText(JSON.stringify(args, hideCredential), { max: MAX_ARGUMENTS }));
+}
+
+/** Names stand in quotes there, which a note has around the sentence. */
+function withoutQuotes(text: string): string {
+  return text.replaceAll('"', "");
 }
 
 function unlink(text: string): string {

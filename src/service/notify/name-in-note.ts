@@ -1,4 +1,4 @@
-import { cleanText } from "../../base/text.ts";
+import { cleanText } from "../../shared/base/text.ts";
 
 /** Scripts whose letters look like letters and not like marks. */
 const SCRIPTS =

@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { createId } from "../../base/ids.ts";
-import { SvcError } from "../../errors.ts";
+import { createId } from "../../shared/base/ids.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { readServingUrl, STORE_FILE } from "../store/data-folder.ts";
 import { connectStore, jsonText, type Store } from "../store/open-store.ts";
 

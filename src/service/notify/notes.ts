@@ -1,4 +1,4 @@
-import { makeOnce } from "../../base/concurrency.ts";
+import { makeOnce } from "../../shared/base/concurrency.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { type ComposeParts, composeNote, composeTest } from "./compose-note.ts";
 import { answerTests, type TestResult } from "./note-tests.ts";

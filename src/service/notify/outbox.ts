@@ -1,4 +1,4 @@
-import { createId } from "../../base/ids.ts";
+import { createId } from "../../shared/base/ids.ts";
 import { type Store, takeTurn } from "../store/open-store.ts";
 import type { NoteRow, NoteTargetRow } from "../store/schema.ts";
 import type { Target } from "./targets.ts";

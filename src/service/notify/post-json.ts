@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from "undici";
-import { readNetworkFailure, readRetryAfter } from "../integrations/provider-failure.ts";
+import { readNetworkFailure, readRetryAfter } from "../../apps/port/provider-failure.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Sent } from "./outbox.ts";
 

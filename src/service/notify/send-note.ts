@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../shared/base/json.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connection.ts";
 import { findDefaultConnection } from "../connections/connections.ts";

@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../base/hash.ts";
-import { SvcError } from "../../errors.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { readWebhookSecret } from "./standard-webhook.ts";
 
 /**

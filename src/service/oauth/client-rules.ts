@@ -1,5 +1,5 @@
 import type { ClientMetadata, errors as OidcErrors } from "oidc-provider";
-import { OAUTH_SCOPES } from "../../wire/mcp.ts";
+import { OAUTH_SCOPES } from "../../shared/wire/mcp.ts";
 import { SIGNING_ALGORITHM } from "./access-token.ts";
 
 /** Longest redirect address, and how many a client may have. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Provider } from "oidc-provider";
-import { makeOnce } from "../../base/concurrency.ts";
-import { MCP_PATH } from "../../wire/mcp.ts";
+import { makeOnce } from "../../shared/base/concurrency.ts";
+import { MCP_PATH } from "../../shared/wire/mcp.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type Grants, isExpired, toSubject } from "../auth/grants.ts";
 import { createSecret, deriveToken, isSameHash } from "../auth/secrets.ts";

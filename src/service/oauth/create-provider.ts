@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { ClientMetadata, Configuration, JWK, KoaContextWithOIDC, Provider } from "oidc-provider";
-import { OAUTH_SCOPES } from "../../wire/mcp.ts";
+import { OAUTH_SCOPES } from "../../shared/wire/mcp.ts";
 import { deriveToken } from "../auth/secrets.ts";
 import { ServiceError } from "../service-error.ts";
 import { GRANT_CLAIM, SIGNING_ALGORITHM, type SigningKey } from "./access-token.ts";

@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
 import { access, type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { flushHandle, linkFile, renameFile } from "../../base/disk.ts";
-import { hasCode } from "../../base/error-code.ts";
-import { withWriteLock } from "../../base/write-lock.ts";
-import { isSvcError, SvcError } from "../../errors.ts";
+import { flushHandle, linkFile, renameFile } from "../../shared/base/disk.ts";
+import { hasCode } from "../../shared/base/error-code.ts";
+import { withWriteLock } from "../../shared/base/write-lock.ts";
+import { isSvcError, SvcError } from "../../shared/errors.ts";
 import type { Store } from "../store/open-store.ts";
 
 /** Bytes of the key of a {@link SecretBox}. */
@@ -163,7 +163,14 @@ export async function hasSealed(store: Store): Promise<boolean> {
   if ((await connections.limit(1).execute()).length > 0) return true;
   const triggers = store.selectFrom("triggers").select("id").where("secrets", "is not", null);
   if ((await triggers.limit(1).execute()).length > 0) return true;
-  for (const table of ["service_keys", "sign_ins", "provider_clients", "provider_sign_ins", "approvals"] as const) {
+  for (const table of [
+    "service_keys",
+    "sign_ins",
+    "provider_clients",
+    "provider_sign_ins",
+    "approvals",
+    "kept_writes",
+  ] as const) {
     const rows = await store
       .selectFrom(table)
       .select((e) => e.lit(1).as("one"))

@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
+import type { BootstrapStatus, PairStatus } from "../../shared/wire/registration.ts";
 
 /** Tables of who may come in: people, keys, devices and their sessions. See `Tables`. */
 export interface AccessTables {

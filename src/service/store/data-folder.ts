@@ -1,9 +1,9 @@
 import { access, chmod, constants, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { z } from "zod";
-import { makeFolders, renameFile } from "../../base/disk.ts";
-import { parseJson } from "../../base/json.ts";
-import { isSvcError, SvcError } from "../../errors.ts";
+import { makeFolders, renameFile } from "../../shared/base/disk.ts";
+import { parseJson } from "../../shared/base/json.ts";
+import { isSvcError, SvcError } from "../../shared/errors.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { openSqlite } from "./open-sqlite.ts";
 

@@ -1,4 +1,10 @@
-import type { FlowEventType, FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
+import type {
+  FlowEventType,
+  FlowStatus,
+  FlowStepStatus,
+  FlowStepType,
+  FlowTriggerType,
+} from "../../shared/wire/flow.ts";
 
 /** An event of a trigger is acted on again until that worked, or is given up. */
 type TriggerEventStatus = "pending" | "done" | "failed";

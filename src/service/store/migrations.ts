@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { watchTables } from "./watched-tables.ts";
 
 /**
@@ -191,6 +191,26 @@ const HELD_BYTES_AND_RULED: readonly string[] = [
     where substr(permission, 1, 12) = '{"by":"rule"'`,
 ];
 
+/** What was shown has a state beside the call; equal calls are found without it. */
+const CALL_FINGERPRINTS: readonly string[] = [
+  `alter table approvals add column call_fingerprint text`,
+  `update approvals set call_fingerprint = fingerprint where status in ('pending', 'approved', 'running', 'declined')`,
+  `drop index approvals_by_call`,
+  `create index approvals_by_call on approvals (api_key_id, call_fingerprint, requested_at)`,
+];
+
+/** What writes keep so that they can be looked for and undone. */
+const KEPT_WRITES: readonly string[] = [
+  `create table kept_writes (
+    id text primary key, state text not null, intent text not null, after text, bytes integer not null, kept_at text not null
+  )`,
+  `create index kept_writes_by_age on kept_writes (kept_at)`,
+  `create index kept_writes_acting on kept_writes (state) where state = 'acting'`,
+];
+
+/** Calls that a human can still stop. */
+const DELAYED_CALLS: readonly string[] = [`alter table executions add column waits_until text`];
+
 const runAll = (statements: readonly string[]) => async (db: Kysely<unknown>) => {
   for (const statement of statements) await sql.raw(statement).execute(db);
 };
@@ -218,6 +238,9 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   },
   "0009-order-of-decisions": { up: runAll(DECISION_COLUMNS) },
   "0011-held-files-and-uses-of-rules": { up: runAll(HELD_BYTES_AND_RULED) },
+  "0012-calls-by-what-was-asked": { up: runAll(CALL_FINGERPRINTS) },
+  "0013-kept-writes": { up: runAll(KEPT_WRITES) },
+  "0014-delayed-calls": { up: runAll(DELAYED_CALLS) },
 };
 
 /**

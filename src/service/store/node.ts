@@ -1,4 +1,4 @@
-import { createId } from "../../base/ids.ts";
+import { createId } from "../../shared/base/ids.ts";
 import type { ServiceLog } from "../service-error.ts";
 import type { Store } from "./open-store.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { STORE_FILE } from "./data-folder.ts";
 import { connectStore, findAccount, type Store } from "./open-store.ts";
 

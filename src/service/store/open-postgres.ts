@@ -1,6 +1,6 @@
 import { PostgresDialect, type PostgresPoolClient } from "kysely";
 import type { PoolClient, PoolConfig } from "pg";
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { toStoreError } from "./store-errors.ts";
 
 const POOL_SIZE = 10;

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from "node:fs";
 import * as sqlite from "node:sqlite";
 import { type Dialect, SqliteAdapter, type SqliteDatabase, SqliteDialect } from "kysely";
-import { keepNewest } from "../../base/newest.ts";
+import { keepNewest } from "../../shared/base/newest.ts";
 import { toStoreError } from "./store-errors.ts";
 
 /** Milliseconds a statement waits for another process that is writing (a login link made from a second terminal). */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Kysely, PostgresAdapter, sql } from "kysely";
 import { z } from "zod";
-import { SvcError } from "../../errors.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { migrateStore } from "./migrations.ts";
 import { createPostgresDialect, isPostgresUrl } from "./open-postgres.ts";

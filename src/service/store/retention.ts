@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FlowStatus } from "../../wire/flow.ts";
+import type { FlowStatus } from "../../shared/wire/flow.ts";
 import { inSoftTransaction, type Store, takeTurn } from "./open-store.ts";
 
 /** Rows in one transaction: while it lasts, nobody else is served on a SQLite file, and a row can have megabytes. */

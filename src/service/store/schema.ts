@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from "kysely";
-import type { ApprovalStatus } from "../../wire/approval.ts";
-import type { ConnectionState, SideEffectLevel } from "../../wire/catalog.ts";
+import type { ApprovalStatus } from "../../shared/wire/approval.ts";
+import type { ConnectionState, SideEffectLevel } from "../../shared/wire/catalog.ts";
 import type { AccessTables } from "./access-tables.ts";
 import type { FlowTables } from "./flow-tables.ts";
 
@@ -48,6 +48,21 @@ export interface Tables extends AccessTables, FlowTables {
     node_id: string | null;
     /** Who or what let it run, JSON of `Permission`; null for a call that did not run, and before there was this column. */
     permission: Generated<string | null>;
+    /** ISO 8601; null for a call that has begun to act, or ended: see `createDelays`. */
+    waits_until: Generated<string | null>;
+  };
+  /** What writes keep so that they can be looked for and undone; see `createKeptWrites`. */
+  kept_writes: {
+    /** Of the execution. */
+    id: string;
+    /** `lost`: nobody can find out whether it took effect. */
+    state: "acting" | "done" | "lost" | "undone";
+    /** JSON; encrypted. */
+    intent: string;
+    after: string | null;
+    /** Characters of `intent`. */
+    bytes: number;
+    kept_at: string;
   };
   /** Sign-ins of connections at providers, with their tokens; encrypted. */
   sign_ins: { id: string; integration: string; record: string; updated_at: string };
@@ -121,7 +136,9 @@ export interface Tables extends AccessTables, FlowTables {
     decision: Generated<string | null>;
     /** Id of the call whose end made it wait again. */
     behind: Generated<string | null>;
-    /** The fingerprint that it was asked with, once a person has edited it. */
+    /** The fingerprint without the state that it was shown in; null for one that ended before there were states. */
+    call_fingerprint: string | null;
+    /** The `call_fingerprint` that it was asked with, once a person has edited it. */
     asked_fingerprint: Generated<string | null>;
     /** Name of that person. */
     edited_by: Generated<string | null>;
@@ -182,6 +199,8 @@ export type BootstrapRow = Selectable<Tables["bootstrap_sessions"]>;
 export type ConnectionRow = Selectable<Tables["connections"]>;
 /** A row of `executions`. */
 export type ExecutionRow = Selectable<Tables["executions"]>;
+/** A row of `kept_writes`. */
+export type KeptWriteRow = Selectable<Tables["kept_writes"]>;
 /** A row of `flows`. */
 export type FlowRow = Selectable<Tables["flows"]>;
 /** A row of `flow_steps`. */

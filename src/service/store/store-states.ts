@@ -1,4 +1,4 @@
-import { keepNewest } from "../../base/newest.ts";
+import { keepNewest } from "../../shared/base/newest.ts";
 import { explain, openSqlite } from "./open-sqlite.ts";
 import { isShared, type Store } from "./open-store.ts";
 

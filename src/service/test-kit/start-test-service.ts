@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseExactly } from "../../base/exact-number.ts";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
-import type { KeyScopes } from "../../wire/key-scopes.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import type { SideEffectLevel } from "../../shared/wire/catalog.ts";
+import type { KeyScopes } from "../../shared/wire/key-scopes.ts";
 import type { Service } from "../create-service.ts";
+import type { McpFeatures } from "../mcp/mcp-features.ts";
 import { openService } from "../open-service.ts";
 import type { ServiceOptions } from "../service-options.ts";
 import type { ExecutionRow } from "../store/schema.ts";
@@ -38,11 +39,17 @@ export interface TestService {
   close(): Promise<void>;
 }
 
+/** What a test gives its service. */
+export interface TestServiceOptions extends Partial<ServiceOptions> {
+  /** More tools, prompts and resources for the MCP endpoint, beside the service's own. Default: none. */
+  readonly mcpExtras?: McpFeatures;
+}
+
 /** Starts the real service on a free port and a temporary data folder. */
-export async function startTestService(options: Partial<ServiceOptions> = {}): Promise<TestService> {
+export async function startTestService({ mcpExtras, ...options }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "svc-test-")));
   const defaults = await testDefaults.forFolder?.(dataDir);
-  const open = await openService({ ...defaults, ...options, dataDir, port: options.port ?? 0 });
+  const open = await openService({ ...defaults, ...options, dataDir, port: options.port ?? 0 }, mcpExtras);
   const { url, signInUrl, connections, runningCalls } = open;
   const createKey = async (label = "Test device", scopes: KeyScopes = {}) => {
     const { apiKey, apiKeyId } = await open.keys.issue({ accountId: open.accountId, label, client: null });

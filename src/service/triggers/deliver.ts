@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { cleanText } from "../../base/text.ts";
+import { cleanText } from "../../shared/base/text.ts";
 import type { Sent } from "../notify/outbox.ts";
 import { type Post, postJson } from "../notify/post-json.ts";
 import { readWebhookSecret, signWebhook } from "../notify/standard-webhook.ts";

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { sha256Hex } from "../../base/hash.ts";
+import type { AppEvent, Found, Wanted, Watch } from "../../apps/port/integration.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
 import { describeRule, findRule } from "../access/rules.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection } from "../connections/connection.ts";
 import { findDefaultConnection } from "../connections/connections.ts";
 import { checkConnection } from "../executions/choose-connection.ts";
 import { runAction } from "../executions/run-action.ts";
-import type { AppEvent, Found, Wanted, Watch } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Cursor, Trigger } from "./trigger.ts";

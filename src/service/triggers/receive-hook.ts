@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { parseExactly } from "../../base/exact-number.ts";
-import { isRecord } from "../../base/json.ts";
+import { parseExactly } from "../../shared/base/exact-number.ts";
+import { isRecord } from "../../shared/base/json.ts";
 import { readWebhookSecret, verifyWebhook } from "../notify/standard-webhook.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
 import { openSecrets } from "./secrets.ts";

@@ -1,4 +1,4 @@
-import { createGate, makeOnce } from "../../base/concurrency.ts";
+import { createGate, makeOnce } from "../../shared/base/concurrency.ts";
 import type { TriggerEventRow } from "../store/schema.ts";
 import { createAlarm } from "./alarm.ts";
 import type { Attempt } from "./deliver.ts";

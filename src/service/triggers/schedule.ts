@@ -1,4 +1,4 @@
-import { findZone, toInstant, toLocal, type Zone } from "../../base/zones.ts";
+import { findZone, toInstant, toLocal, type Zone } from "../../shared/base/zones.ts";
 
 /** A cron expression of five fields, and the IANA time zone in which it is meant. */
 export interface Schedule {

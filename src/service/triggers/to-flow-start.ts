@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cleanText } from "../../base/text.ts";
+import { cleanText } from "../../shared/base/text.ts";
 import type { FlowStart } from "../flows/start-flow.ts";
 import { jsonText } from "../store/open-store.ts";
 import type { TriggerEventRow } from "../store/schema.ts";

@@ -1,4 +1,4 @@
-import { createId } from "../../base/ids.ts";
+import { createId } from "../../shared/base/ids.ts";
 import { ServiceError } from "../service-error.ts";
 import { type Store, takeTurn } from "../store/open-store.ts";
 import type { TriggerEventRow, TriggerRow } from "../store/schema.ts";

@@ -1,4 +1,4 @@
-import { createId } from "../../base/ids.ts";
+import { createId } from "../../shared/base/ids.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Trigger } from "./trigger.ts";
 import { type TriggerParts, toRowTime } from "./trigger-parts.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson } from "../../../base/json.ts";
+import { parseJson } from "../../../shared/base/json.ts";
 import type { PasskeyRow } from "../../store/schema.ts";
 
 /** Where passkeys are used: the browser binds each to the name of the host, and tells the origin of the page. */

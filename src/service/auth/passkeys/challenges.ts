@@ -1,4 +1,4 @@
-import { makeOnce } from "../../../base/concurrency.ts";
+import { makeOnce } from "../../../shared/base/concurrency.ts";
 import type { ServiceKeys } from "../../secrets/service-keys.ts";
 import type { Store } from "../../store/open-store.ts";
 import { createSecret, deriveToken, hashSecret, isSameHash } from "../secrets.ts";

@@ -1,5 +1,5 @@
-import { createId } from "../../../base/ids.ts";
-import { cleanText } from "../../../base/text.ts";
+import { createId } from "../../../shared/base/ids.ts";
+import { cleanText } from "../../../shared/base/text.ts";
 import type { ServiceKeys } from "../../secrets/service-keys.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";

@@ -1,9 +1,9 @@
-import { createId } from "../../../base/ids.ts";
-import { cleanText } from "../../../base/text.ts";
-import { API_KEY_HEADER, BOOTSTRAP_LIFETIME_MS } from "../../../wire/constants.ts";
-import type { KeyScopes } from "../../../wire/key-scopes.ts";
-import { MCP_PATH } from "../../../wire/mcp.ts";
-import type { BootstrapPollReply, BootstrapStartReply, BootstrapStatus } from "../../../wire/registration.ts";
+import { createId } from "../../../shared/base/ids.ts";
+import { cleanText } from "../../../shared/base/text.ts";
+import { API_KEY_HEADER, BOOTSTRAP_LIFETIME_MS } from "../../../shared/wire/constants.ts";
+import type { KeyScopes } from "../../../shared/wire/key-scopes.ts";
+import { MCP_PATH } from "../../../shared/wire/mcp.ts";
+import type { BootstrapPollReply, BootstrapStartReply, BootstrapStatus } from "../../../shared/wire/registration.ts";
 import { refuseBare } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import type { BootstrapRow } from "../../store/schema.ts";

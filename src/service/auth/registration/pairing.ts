@@ -1,11 +1,11 @@
-import { cleanText } from "../../../base/text.ts";
-import type { KeyScopes } from "../../../wire/key-scopes.ts";
+import { cleanText } from "../../../shared/base/text.ts";
+import type { KeyScopes } from "../../../shared/wire/key-scopes.ts";
 import {
   type PairExchangeReply,
   type PairStartReply,
   type PairStatus,
   pairStartRequestSchema,
-} from "../../../wire/registration.ts";
+} from "../../../shared/wire/registration.ts";
 import { refuseBare, type ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import type { PairingRow } from "../../store/schema.ts";

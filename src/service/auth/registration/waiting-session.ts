@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { KeyScopes } from "../../../wire/key-scopes.ts";
+import type { KeyScopes } from "../../../shared/wire/key-scopes.ts";
 import { inSoftTransaction, type Store, takeTurn } from "../../store/open-store.ts";
 import type { Grants } from "../grants.ts";
 

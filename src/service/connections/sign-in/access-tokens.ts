@@ -1,5 +1,5 @@
-import { createGate } from "../../../base/concurrency.ts";
-import type { Integration } from "../../integrations/integration.ts";
+import type { Integration } from "../../../apps/port/integration.ts";
+import { createGate } from "../../../shared/base/concurrency.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AuthorizationServer } from "oauth4webapi";
-import { cleanText } from "../../../base/text.ts";
+import { cleanText } from "../../../shared/base/text.ts";
 import { createRequestOptions } from "./provider-fetch.ts";
 import { listAuths, toServiceError } from "./request-tokens.ts";
 import type { ReadySignIn } from "./started-sign-ins.ts";

@@ -1,8 +1,8 @@
-import { parseJson } from "../../../base/json.ts";
-import { cleanText } from "../../../base/text.ts";
+import { keepScopes } from "../../../apps/port/bearer-challenge.ts";
+import type { SignInPlan } from "../../../apps/port/integration.ts";
+import { parseJson } from "../../../shared/base/json.ts";
+import { cleanText } from "../../../shared/base/text.ts";
 import { isPublicHost } from "../../fetch/address-rules.ts";
-import { keepScopes } from "../../integrations/bearer-challenge.ts";
-import type { SignInPlan } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { createProviderFetch, type ProviderFetch, ProviderFetchError } from "./provider-fetch.ts";
 import { type KnownProvider, type ProviderServer, serverSchema } from "./sign-in-record.ts";

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { z } from "zod";
-import { sha256Hex } from "../../../base/hash.ts";
+import { sha256Hex } from "../../../shared/base/hash.ts";
 import { isPublicHost } from "../../fetch/address-rules.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { Store } from "../../store/open-store.ts";

@@ -1,6 +1,6 @@
-import { isRecord, parseJson } from "../../../base/json.ts";
+import { type ProviderFailure, readNetworkFailure, readRetryAfter } from "../../../apps/port/provider-failure.ts";
+import { isRecord, parseJson } from "../../../shared/base/json.ts";
 import { readText } from "../../fetch/read-body.ts";
-import { type ProviderFailure, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
 
 /** Longest answer, bytes. */
 const MAX_ANSWER = 256 * 1024;

@@ -1,5 +1,5 @@
+import type { Integration, SignInPlan } from "../../../apps/port/integration.ts";
 import { createSecret, hashSecret } from "../../auth/secrets.ts";
-import type { Integration, SignInPlan } from "../../integrations/integration.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { Store } from "../../store/open-store.ts";
 import { describeClientGrant, readSignInId } from "./access-tokens.ts";

@@ -1,9 +1,9 @@
 import type { AuthorizationServer, ClientAuth, TokenEndpointResponse } from "oauth4webapi";
-import { isRecord, parseJson } from "../../../base/json.ts";
-import { cleanText } from "../../../base/text.ts";
-import { createProviderError } from "../../integrations/provider-failure.ts";
-import { findProviderWords } from "../../integrations/provider-words.ts";
-import { hideSecrets } from "../../secrets/secret-settings.ts";
+import { hideSecrets } from "../../../apps/port/hide-secrets.ts";
+import { createProviderError } from "../../../apps/port/provider-failure.ts";
+import { findProviderWords } from "../../../apps/port/provider-words.ts";
+import { isRecord, parseJson } from "../../../shared/base/json.ts";
+import { cleanText } from "../../../shared/base/text.ts";
 import { ServiceError } from "../../service-error.ts";
 import { createProviderFetch, createRequestOptions, ProviderFetchError } from "./provider-fetch.ts";
 import type { KnownProvider, SignInRecord } from "./sign-in-record.ts";

@@ -57,10 +57,12 @@ const tokensSchema = z.object({
   refreshToken: z.string().optional(),
   /** Milliseconds since the epoch; undefined when the provider does not say. */
   renewAt: z.number().optional(),
+  /** End of the access token, in the same form. */
   expiresAt: z.number().optional(),
   /** The answer without tokens. */
   data: z.record(z.string(), z.unknown()),
 });
+/** Tokens that a provider gave for one connection. */
 export type StoredTokens = z.output<typeof tokensSchema>;
 
 const recordSchema = z.object({

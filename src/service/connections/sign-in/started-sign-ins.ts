@@ -47,6 +47,7 @@ export type ReadySignIn = StartedSignIn & { readonly provider: KnownProvider };
 /** The connection that the owner asks for. */
 export type WantedConnection = z.output<typeof wantedSchema>;
 
+/** True when the provider knows us as a client. */
 export function isReady(started: StartedSignIn): started is ReadySignIn {
   return started.provider.client !== undefined;
 }

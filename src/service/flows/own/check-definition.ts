@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { isRecord } from "../../../base/json.ts";
-import { checkStrictly } from "../../../schema/check/check-strictly.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { checkStrictly } from "../../../shared/schema-check/check-strictly.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { needsConfirmation } from "../../catalog/catalog-entry.ts";
 import type { InputSchema } from "../template-input.ts";

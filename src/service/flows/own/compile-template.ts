@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isRecord } from "../../../base/json.ts";
-import { shortenText } from "../../../base/text.ts";
-import { checkStrictly } from "../../../schema/check/check-strictly.ts";
-import { SIDE_EFFECT_LEVELS } from "../../../wire/catalog.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { shortenText } from "../../../shared/base/text.ts";
+import { checkStrictly } from "../../../shared/schema-check/check-strictly.ts";
+import { SIDE_EFFECT_LEVELS } from "../../../shared/wire/catalog.ts";
 import { ServiceError } from "../../service-error.ts";
 import { listNames } from "../describe-wait.ts";
 import {
@@ -111,20 +111,22 @@ function readList({ key, each }: CallStep, list: unknown): readonly unknown[] {
 function compileCall(step: CallStep): StepDefinition {
   const isEach = step.each !== undefined;
   // A write is what its approval showed, without what was left out.
-  const list = (state: State): ShownCall[] =>
+  const list = (state: State): readonly (ShownCall & Pick<PlannedCall, "item">)[] =>
     step.approval === undefined ? planCalls(step, state) : readApproved(step, state.outputs[step.approval]);
   return {
     key: step.key,
     type: "tool_call",
     app: step.app,
+    isRead: step.approval === undefined,
     ...(step.approval !== undefined && { skip: (state: State) => list(state).length === 0 }),
     plan: (state) => ({
       toolName: step.tool,
       connectionId: state.connections[step.app],
       isUnapproved: step.approval === undefined,
       calls: list(state).map(
-        ({ key, title, arguments: args, level }): PlannedCall => ({
+        ({ key, title, arguments: args, level, item }): PlannedCall => ({
           key,
+          item,
           label: `"${title}"`,
           arguments: args,
           level,
@@ -135,10 +137,12 @@ function compileCall(step: CallStep): StepDefinition {
   };
 }
 
-function readApproved({ key }: CallStep, output: unknown): ShownCall[] {
+/** With their positions among all that were approved. */
+function readApproved({ key }: CallStep, output: unknown): (ShownCall & { readonly item: number })[] {
   // Where there was nothing to approve, there is no output.
   if (output === undefined) return [];
-  return approvedSchema.parse(output).calls.filter(({ step }) => step === key);
+  const { calls } = approvedSchema.parse(output);
+  return calls.flatMap((call, item) => (call.step === key ? [{ ...call, item }] : []));
 }
 
 function compileApproval(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ExactNumber } from "../../../base/exact-number.ts";
+import { ExactNumber } from "../../../shared/base/exact-number.ts";
 import { fieldSchema, inputSchema } from "../template-input.ts";
 
 const KEY = /^[a-z][a-z0-9_]{0,40}$/;
@@ -83,6 +83,7 @@ const checkedStepSchema = z.discriminatedUnion("type", [
   }),
 ]);
 export type CheckedStep = z.infer<typeof checkedStepSchema>;
+/** A checked step that calls a tool. */
 export type CallStep = Extract<CheckedStep, { type: "call" }>;
 
 /** A template that was checked, as flows that were started from it keep it. */

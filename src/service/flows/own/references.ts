@@ -1,4 +1,4 @@
-import { getAt, isRecord, setOwn } from "../../../base/json.ts";
+import { getAt, isRecord, setOwn } from "../../../shared/base/json.ts";
 
 /** What references in a template may lead to: inputs, outputs of earlier steps, and the entry of a list. */
 export interface Scope {

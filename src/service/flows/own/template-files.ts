@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { parseJson } from "../../../base/json.ts";
+import { parseJson } from "../../../shared/base/json.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { ServiceLog } from "../../service-error.ts";
 import type { FlowTemplate } from "../flow-template.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { shortenText } from "../../../base/text.ts";
+import { shortenText } from "../../../shared/base/text.ts";
 import { connectionIdOf, defineTemplate, type FlowState } from "../flow-template.ts";
 import { dateOf, type FoundMessage, fetchUnread, mailFields, readFound } from "./mail-unread-summary.ts";
 import { checkParent, collectPages, type PlannedPage, parentSchema, planPage, toFolder } from "./notes-reminder.ts";
@@ -55,7 +55,7 @@ export const mailToNotesTasks = defineTemplate({
       skip: isEmpty,
       plan(state) {
         const { pages } = tasksSchema.parse(state.outputs.approve_task_creation);
-        const calls = pages.map((page, index) => planPage(page, state.flowId, index));
+        const calls = pages.map((page, index) => ({ ...planPage(page, state.flowId, index), item: index }));
         return {
           toolName: "notes_create_page",
           connectionId: state.connections.notes,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FLOW_MAX_RESULTS } from "../../../wire/constants.ts";
+import { FLOW_MAX_RESULTS } from "../../../shared/wire/constants.ts";
 import { connectionIdOf, defineTemplate, type FlowState, type StepDefinition } from "../flow-template.ts";
 
 const { min, max } = FLOW_MAX_RESULTS;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactTime, shortenText } from "../../../base/text.ts";
+import { exactTime, shortenText } from "../../../shared/base/text.ts";
 import { parseFolderPath } from "../../files/folder.ts";
 import { ServiceError } from "../../service-error.ts";
 import { connectionIdOf, defineTemplate, type PlannedCall, refuseInput } from "../flow-template.ts";

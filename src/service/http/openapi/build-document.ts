@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import { type ZodType, z } from "zod";
-import { API_KEY_HEADER, INTERFACE_VERSION } from "../../../wire/constants.ts";
-import { bareErrorSchema } from "../../../wire/execution.ts";
-import { OAUTH_SCOPES } from "../../../wire/mcp.ts";
+import { API_KEY_HEADER, INTERFACE_VERSION } from "../../../shared/wire/constants.ts";
+import { bareErrorSchema } from "../../../shared/wire/execution.ts";
+import { OAUTH_SCOPES } from "../../../shared/wire/mcp.ts";
 import type { RouteEnv } from "../request.ts";
 import { approvalOperations } from "../routes/approvals.ts";
 import { catalogOperations, toolOperations } from "../routes/catalog.ts";
@@ -15,6 +15,7 @@ import { ingestOperations } from "../routes/ingest.ts";
 import { mcpOperations } from "../routes/mcp.ts";
 import { metricsOperations } from "../routes/metrics.ts";
 import { oauthOperations } from "../routes/oauth.ts";
+import { previewOperations } from "../routes/preview.ts";
 import { bootstrapOperations, pairingOperations } from "../routes/registration.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import type { Operation, OperationAccess, OperationAnswer, OperationBody, OperationParameter } from "./operation.ts";
@@ -194,6 +195,7 @@ function dropHead({ $schema: _schema, $id: _id, ...rest }: { $schema?: unknown; 
 export const allOperations: readonly Operation[] = [
   ...toolOperations,
   ...executeOperations,
+  ...previewOperations,
   ...executionOperations,
   ...approvalOperations,
   ...catalogOperations,

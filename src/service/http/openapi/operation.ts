@@ -1,5 +1,5 @@
 import { type ZodType, z } from "zod";
-import { bareErrorSchema } from "../../../wire/execution.ts";
+import { bareErrorSchema } from "../../../shared/wire/execution.ts";
 import { RESULT_HEADER } from "../render-outcome.ts";
 import { resultHeaderSchema, shapes } from "./shapes.ts";
 

@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { APPROVAL_STATUSES, approvalListSchema, approvalReplySchema, approvalSchema } from "../../../wire/approval.ts";
+import {
+  APPROVAL_STATUSES,
+  approvalListSchema,
+  approvalReplySchema,
+  approvalSchema,
+} from "../../../shared/wire/approval.ts";
 import {
   actionDetailSchema,
   actionItemSchema,
@@ -9,15 +14,15 @@ import {
   integrationItemSchema,
   integrationPageSchema,
   sideEffectLevelSchema,
-} from "../../../wire/catalog.ts";
+} from "../../../shared/wire/catalog.ts";
 import {
   CANONICAL_ERROR_CODES,
   displaySchema,
   executionEnvelopeSchema,
   executionSummarySchema,
   toolErrorSchema,
-} from "../../../wire/execution.ts";
-import { ingestReplySchema } from "../../../wire/file.ts";
+} from "../../../shared/wire/execution.ts";
+import { ingestReplySchema } from "../../../shared/wire/file.ts";
 import {
   FLOW_STATUSES,
   FLOW_STEP_STATUSES,
@@ -30,8 +35,9 @@ import {
   flowTemplateSchema,
   flowTemplatesSchema,
   flowViewSchema,
-} from "../../../wire/flow.ts";
-import { identityReplySchema } from "../../../wire/identity.ts";
+} from "../../../shared/wire/flow.ts";
+import { identityReplySchema } from "../../../shared/wire/identity.ts";
+import { previewReplySchema } from "../../../shared/wire/preview.ts";
 import {
   BOOTSTRAP_STATUSES,
   bootstrapPollReplySchema,
@@ -39,8 +45,8 @@ import {
   PAIR_STATUSES,
   pairExchangeReplySchema,
   pairStartReplySchema,
-} from "../../../wire/registration.ts";
-import { toolListSchema, toolSchema, toolSearchSchema } from "../../../wire/tool.ts";
+} from "../../../shared/wire/registration.ts";
+import { toolListSchema, toolSchema, toolSearchSchema } from "../../../shared/wire/tool.ts";
 import { PROBLEM_CODES } from "../../health/health.ts";
 import { RESULT_OFFLOAD } from "../render-outcome.ts";
 
@@ -183,6 +189,7 @@ export const shapes = {
     problems: z.array(z.looseObject({ code: z.enum(PROBLEM_CODES), message: z.string() })).min(1),
   }),
   ApprovalReply: approvalReplySchema.extend({ approval }),
+  PreviewReply: previewReplySchema,
   ApprovalList: approvalListSchema.extend({ approvals: z.array(approval) }),
   Flow: flow,
   FlowView: flowView,

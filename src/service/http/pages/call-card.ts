@@ -1,13 +1,18 @@
 import { html } from "hono/html";
-import { shortenText } from "../../../base/text.ts";
-import { EXACT, toPlainText } from "../../../card/plain-text.ts";
-import type { ApprovalStatus } from "../../../wire/approval.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { shortenText } from "../../../shared/base/text.ts";
+import { EXACT, toPlainText } from "../../../shared/card/plain-text.ts";
+import { splitTold } from "../../../shared/card/preview-facts.ts";
+import type { ApprovalStatus } from "../../../shared/wire/approval.ts";
 import type { ApprovalContent, HeldApproval } from "../../approvals/approval-rows.ts";
+import { STOPPED } from "../../executions/delays.ts";
 import { isDoubtful } from "../../executions/summarise-outcome.ts";
 import type { ServiceError } from "../../service-error.ts";
 import { exactValue, writeExactly } from "./exact-value.ts";
 import { fileList, type SeenFile } from "./file-preview.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
+import { previewPart } from "./preview-part.ts";
+import { stopForm } from "./stop-form.ts";
 import { exactTimeTag, tag, timeTag } from "./values.ts";
 
 /** Longest reason for the agent, in characters. */
@@ -27,6 +32,7 @@ const STATES: Readonly<Record<ApprovalStatus, readonly [Parameters<typeof tag>[0
 /** Status of a held call; of one that ran, how it ended. */
 export function approvalTag({ status, failure }: HeldApproval): Markup {
   if (status !== "done" || failure === undefined) return tag(...STATES[status]);
+  if (failure.code === STOPPED) return tag("plain", "Approved, then stopped");
   return isDoubtful(failure) ? tag("bad", "Approved, outcome unknown") : tag("bad", "Approved, failed");
 }
 
@@ -58,6 +64,8 @@ export interface CallCard extends ShownCall {
   readonly isEditing: boolean;
   /** Arguments as somebody typed them, and what is wrong with them. */
   readonly draft: { readonly text: string; readonly problem: string } | undefined;
+  /** Whether an approved call can still be stopped, and until when, in ISO 8601, where that is known. */
+  readonly stop: { readonly until: string | undefined } | undefined;
   /** The next request that waits; undefined when none does. */
   readonly nextHref: string | undefined;
 }
@@ -70,31 +78,72 @@ export function callCard(o: CallCard): Markup {
     return html`<h1>${toolName}</h1><p class="notice bad">The call cannot be shown: the key that it was encrypted with is lost. It is not run.</p>`;
   }
   const isRefused = status === "void" || status === "declined";
-  return html`<h1>${toPlainText(content.title, EXACT)}</h1>
-<div class="lead" id="state" role="status" data-live>${approvalTag(approval)}${approval.executionId === null ? "" : html` · <a href="/log/${approval.executionId}">See it in the log</a>`}${status === "pending" ? html` · <a href="#decide">Go to the decision</a>` : ""}</div>
+  return html`${headline(content)}
+<div class="lead" id="state" role="status" data-live>${o.stop === undefined ? approvalTag(approval) : tag(...STATES.approved)}${approval.executionId === null ? "" : html` · <a href="/log/${approval.executionId}">See it in the log</a>`}${status === "pending" ? html` · <a href="#decide">Go to the decision</a>` : ""}</div>
 ${noticeLine(o.notice)}
+<div id="stop" data-live>${o.stop === undefined ? "" : stopForm(`/inbox/${approval.id}`, { ...o.stop, csrfToken: o.csrfToken })}</div>
 ${othersLine(o)}
 ${status === "pending" && approval.reason !== null ? html`<p class="notice warn">${approval.reason}${approval.row.behind === null ? "" : html` <a href="/inbox/${approval.row.behind}">See that call</a>`}</p>` : ""}
 ${status === "done" && approval.failure !== undefined ? html`<p class="notice bad">${describeFailure(approval.failure)}</p>` : ""}
 ${isRefused ? html`<p class="notice${status === "void" ? " bad" : ""}">${approval.reason === null ? "No reason was given." : `Reason: ${approval.reason}`}</p>` : ""}
+${status === "void" && content.files.length === 0 ? lookAgainForm(o) : ""}
 <section class="card" aria-labelledby="call">
-<h2 id="call">The call</h2>
+${content.preview === undefined ? html`<h2 id="call">The call</h2>` : whoLine(o)}
 ${wholeCall(o, content)}
 </section>
 ${status === "pending" ? decisionForms(o, content) : ""}
 <p class="pages"><a href="/inbox">Back to the inbox</a>${o.nextHref === undefined ? "" : html`<a href="${o.nextHref}">Next request</a>`}</p>`;
 }
 
-/** Everything that a call would do, as it runs. */
+/** What the call would do, in a sentence; the name of its action where nobody looked. */
+function headline({ preview, title }: ApprovalContent): Markup {
+  if (preview === undefined) return html`<h1>${toPlainText(title, EXACT)}</h1>`;
+  return html`<h1 class="sentence" id="call">${toPlainText(preview.summary, EXACT)}</h1>`;
+}
+
+/** Who asks on which account, until when, and that it deletes. */
+function whoLine({ approval, caller, now }: ShownCall): Markup {
+  const { content, level, requestedAt, expiresAt, status } = approval;
+  const isDangerous = level === "delete" || level === "admin";
+  const does = content?.does === undefined ? "" : `: it ${toPlainText(content.does)}`;
+  return html`<p class="muted who">${caller} asked ${timeTag(requestedAt, now)}, on ${toPlainText(content?.account ?? "", EXACT)}${status === "pending" ? html`; expires ${timeTag(expiresAt, now)}` : ""}.${isDangerous ? html` <strong class="bad">${level === "delete" ? "Deletes something" : "Changes how the app is set up"}${does}.</strong>` : ""}</p>`;
+}
+
+/** Its files went with it: a call with files has to be asked by the agent. */
+function lookAgainForm({ approval, csrfToken }: CallCard): Markup {
+  return html`<form method="post" action="/inbox/${approval.id}">${csrfField(csrfToken)}
+<p><button name="decision" value="look">Look at it as it is now</button> <span class="muted">It waits for you again then. Nothing runs by that.</span></p></form>`;
+}
+
+/** Everything that a call would do, as it runs: first what a look has found, with the call as it is sent folded behind it. */
 export function wholeCall(o: ShownCall, content: ApprovalContent): Markup {
+  const { untold, told } = splitTold(content.arguments, content.preview, (value) => isListed(value, o.files));
+  const asked =
+    content.asked === undefined
+      ? ""
+      : html`<details class="more"><summary>As it was asked, before the edit</summary>${argumentList(content.asked)}</details>`;
+  const rest = html`${fileList(o.approval.id, o.files)}
+${content.askBefore.length === 0 || content.preview !== undefined ? "" : html`<h2>Check</h2><ul>${content.askBefore.map((line) => html`<li>${toPlainText(line)}</li>`)}</ul>`}
+${asked}`;
+  const about = html`<details class="more"><summary>What this tool does</summary><p class="text">${toPlainText(content.description, { keepLines: true })}</p></details>`;
   const count = Object.keys(content.arguments).length;
-  return html`${factList(o, content)}
-<h2>${count === 0 ? "No arguments" : `Arguments: ${count}`}</h2>
-${argumentList(content.arguments)}
-${fileList(o.approval.id, o.files)}
-${content.askBefore.length === 0 ? "" : html`<h2>Check</h2><ul>${content.askBefore.map((line) => html`<li>${toPlainText(line)}</li>`)}</ul>`}
-${content.asked === undefined ? "" : html`<details class="more"><summary>As it was asked, before the edit</summary>${argumentList(content.asked)}</details>`}
-<details class="more"><summary>What this tool does</summary><p class="text">${toPlainText(content.description, { keepLines: true })}</p></details>`;
+  const title = html`<h2>${count === 0 ? "No arguments" : `Arguments: ${count}`}</h2>`;
+  if (content.preview === undefined)
+    return html`${previewPart(content)}${factList(o, content)}${title}${argumentList(untold)}${rest}${about}`;
+  return html`${previewPart(content)}
+${Object.keys(untold).length === 0 ? "" : html`<h2>Further arguments</h2>${argumentList(untold)}`}
+${rest}
+<details class="more"><summary>Tool, account and arguments as they are sent</summary>${factList(o, content)}${argumentList(told)}</details>
+${about}`;
+}
+
+/** True for a file, or a list of files, of which the list of files shows everything. */
+function isListed(value: unknown, files: readonly SeenFile[]): boolean {
+  if (Array.isArray(value)) return value.length > 0 && value.every((item) => isListed(item, files));
+  if (!isRecord(value)) return false;
+  const { s3key, name, mimetype, ...others } = value;
+  const isIt = (file: SeenFile) => file.s3key === s3key && file.name === name && file.mimetype === mimetype;
+  return Object.keys(others).length === 0 && files.some(isIt);
 }
 
 /** Longest text of a failure, in characters; the log has all of it. */
@@ -112,6 +161,7 @@ function factList({ approval, caller, now }: ShownCall, content: ApprovalContent
   const isDangerous = level === "delete" || level === "admin";
   return html`<dl>
 <dt>Tool</dt><dd><code>${toolName}</code></dd>
+${content.preview === undefined ? "" : html`<dt>Action</dt><dd>${toPlainText(content.title, EXACT)}</dd>`}
 <dt>App</dt><dd>${toPlainText(content.app, EXACT)}</dd>
 <dt>Account</dt><dd>${toPlainText(content.account, EXACT)} <code>${connectionId}</code></dd>
 <dt>Effect</dt><dd>${isDangerous ? html`<strong class="bad">${effect}</strong>` : effect}</dd>
@@ -176,12 +226,11 @@ function decisionForms(o: CallCard, content: ApprovalContent): Markup {
   return html`<section class="card" id="decide" aria-labelledby="decision">
 <h2 id="decision">Your decision</h2>
 <p>Approve <code>${toolName}</code>, which ${EFFECTS[level].split(":")[0]}, on <strong>${toPlainText(account, EXACT)}</strong>? It runs once, exactly as shown.</p>
-<form method="post" action="/inbox/${id}">${hidden}
-<button class="primary" name="decision" value="approve">Approve</button></form>
 ${mayAllow ? always : ""}
 ${editForm(o, content, hidden)}
-<form method="post" action="/inbox/${id}">${hidden}
-<div class="field"><label for="reason">Reason for the agent <span class="optional">(optional)</span></label><input id="reason" name="reason" maxlength="${MAX_REASON}" autocomplete="off"></div>
-<button class="secondary" name="decision" value="decline">Decline</button></form>
-</section>`;
+<form method="post" action="/inbox/${id}" id="decline">${hidden}
+<div class="field"><label for="reason">Reason for the agent <span class="optional">(optional)</span></label><input id="reason" name="reason" maxlength="${MAX_REASON}" autocomplete="off"></div></form>
+</section>
+<div class="reach"><form method="post" action="/inbox/${id}">${hidden}<button class="primary" name="decision" value="approve">Approve</button></form>
+<button class="secondary" form="decline" name="decision" value="decline">Decline</button></div>`;
 }

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { parseExactly } from "../../../base/exact-number.ts";
+import { parseExactly } from "../../../shared/base/exact-number.ts";
 import { describeRule, findRule, type RuleContent, ruleContentSchema } from "../../access/rules.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";
@@ -23,6 +23,9 @@ const NOTICES: Readonly<Record<string, string>> = {
     "Approved, as you edited it. The call runs now. Those that were asked before it on the same account go first.",
   checked: "A check changed what you wrote, so nothing was approved yet: look at the call once more.",
   declined: "Declined. Nothing was run.",
+  stopped: "Stopped. Nothing was done.",
+  begun: "It was begun before you pressed the button.",
+  again: "This is the same call, as it would run now.",
   changed: "This call was decided, withdrawn or has expired before you pressed the button. Nothing more was done.",
 };
 
@@ -51,6 +54,12 @@ export function addCallPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const choice = form.get("decision");
     const approval = await requireApproval(parts, owner.accountId, id);
     if (choice === "edit") return editAndApprove(parts, owner, { approval, form });
+    if (choice === "look") return lookAgain(parts, owner, approval);
+    if (choice === "stop") {
+      const isStopped = await stopCall(parts, owner, approval);
+      if (isStopped) audit({ event: "execution.stopped", did: "stopped the call", name: nameCall(approval), id });
+      return `/inbox/${encodeURIComponent(id)}?notice=${isStopped ? "stopped" : "begun"}`;
+    }
     const isAlways = choice === "always";
     const decision = isAlways ? "approve" : readDecision(form);
     if (isAlways && !(await mayAllow(parts, owner, approval))) throw alwaysAsked();
@@ -76,6 +85,8 @@ async function showCall(
     readonly notice: string | undefined;
     readonly isEditing: boolean;
     readonly draft?: CallCard["draft"];
+    /** In place of a notice. */
+    readonly problem?: string;
   },
 ): Promise<Page> {
   const { accountId, csrfToken } = owner;
@@ -84,16 +95,17 @@ async function showCall(
   const isOpen = status === "pending" && content !== undefined;
   if (isOpen) await parts.approvals.markOpened(owner.id, approval);
   const files = await seeFiles(parts, accountId, approval);
+  const stop = await findStop(parts, approval);
   const body = callCard({
     approval,
     files,
     caller: findCaller(await nameCallersOf(parts, accountId, [approval]), approval),
     csrfToken,
     now: parts.now(),
-    // One that waits again is not approved any more.
-    notice: isOpen && RUNS.has(notice ?? "") ? undefined : findNotice(NOTICES, notice),
+    notice: o.problem ?? (RUNS.has(notice ?? "") ? nameRun(notice, { isOpen, stop }) : findNotice(NOTICES, notice)),
     others: notice === "allowed" ? await countOthers(parts, approval) : 0,
     mayAllow: isOpen && (await mayAllow(parts, owner, approval)),
+    stop,
     nextHref: isOpen ? undefined : await findNext(parts, accountId),
     isEditing,
     draft,
@@ -107,6 +119,50 @@ async function showCall(
     ...(draft !== undefined && { status: 400 }),
     showsPictures: files.some((one) => one.isPicture),
   };
+}
+
+function nameCall({ content, toolName }: HeldApproval): string {
+  return content?.title ?? toolName;
+}
+
+/** Whether a call that was approved has not begun, and until when it can be stopped. */
+async function findStop(
+  parts: ServiceParts,
+  { accountId, status, executionId }: HeldApproval,
+): Promise<CallCard["stop"]> {
+  if (status === "approved") return { until: undefined };
+  if (status !== "running" || executionId === null) return undefined;
+  const until = (await parts.activity.find(accountId, executionId))?.waits_until;
+  return until == null ? undefined : { until };
+}
+
+/** Stops an approved call that has not begun; false for any other. */
+async function stopCall(parts: ServiceParts, owner: OwnerSession, approval: HeldApproval): Promise<boolean> {
+  const { accountId, id } = approval;
+  if (await parts.approvals.takeBack(accountId, { id, by: owner.person.name })) return true;
+  const { executionId } = await requireApproval(parts, accountId, id);
+  return executionId !== null && parts.delays.stop(accountId, { id: executionId, title: nameCall(approval) });
+}
+
+/** What is said of a call that was just approved: nothing of one that waits again, and no more than that of one that can be stopped. */
+function nameRun(
+  notice: string | undefined,
+  { isOpen, stop }: { readonly isOpen: boolean; readonly stop: CallCard["stop"] },
+): string | undefined {
+  if (isOpen) return undefined;
+  return stop?.until === undefined ? findNotice(NOTICES, notice) : "Approved.";
+}
+
+/** Lets a call that was void wait once more, as it would run now; says why where it cannot run any more. */
+async function lookAgain(parts: ServiceParts, owner: OwnerSession, approval: HeldApproval): Promise<Page | string> {
+  try {
+    const next = await parts.approvals.lookAgain(owner.accountId, approval.id);
+    return `/inbox/${encodeURIComponent(next ?? approval.id)}?notice=${next === undefined ? "changed" : "again"}`;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status >= 500) throw error;
+    const problem = `It cannot run as it is now. ${error.message}`;
+    return showCall(parts, owner, { approval, notice: undefined, isEditing: false, problem });
+  }
 }
 
 /** Approves a call with other arguments; shows them again where a check changed them, or refused them. */

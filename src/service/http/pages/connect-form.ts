@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import type { Integration, SettingField, SettingOption, Suggestion } from "../../../apps/port/integration.ts";
 import type { Connection } from "../../connections/connection.ts";
 import {
   type ConnectionForm,
@@ -6,7 +7,6 @@ import {
   listMissingScopes,
   offersReadOnly,
 } from "../../connections/connection-form.ts";
-import type { Integration, SettingField, SettingOption, Suggestion } from "../../integrations/integration.ts";
 import { missingList } from "./connection-page.ts";
 import { csrfField, type Markup } from "./page.ts";
 

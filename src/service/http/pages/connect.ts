@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
-import { isStopped } from "../../added/source.ts";
+import { appStopped } from "../../../apps/port/create-added-integration.ts";
+import { isStopped } from "../../../apps/port/source.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";
 import type { Person } from "../../auth/people.ts";
-import { appStopped } from "../../catalog/not-found.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { type ConnectionForm, type FormProblems, readSettings } from "../../connections/connection-form.ts";
 import { toProblems } from "../../connections/connector.ts";

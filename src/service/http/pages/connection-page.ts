@@ -1,9 +1,9 @@
 import { html } from "hono/html";
-import { shortenText } from "../../../base/text.ts";
+import type { Integration, SettingField } from "../../../apps/port/integration.ts";
+import { shortenText } from "../../../shared/base/text.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { listMissingScopes, type MissingScope } from "../../connections/connection-form.ts";
 import type { SignInFacts } from "../../connections/sign-in/access-tokens.ts";
-import type { Integration, SettingField } from "../../integrations/integration.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { connectionTag } from "./values.ts";
 

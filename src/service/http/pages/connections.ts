@@ -1,17 +1,17 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { foldText, shortenToSentence, toSearchWords } from "../../../base/text.ts";
+import type { Integration } from "../../../apps/port/integration.ts";
+import { foldText, shortenToSentence, toSearchWords } from "../../../shared/base/text.ts";
 import type { SourceMark } from "../../added/source-store.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { readLabel } from "../../connections/connector.ts";
-import type { Integration } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { connectionBody, stoppedNotice } from "./connection-page.ts";
 import { KNOWN_APP_NOTICES, knownAppsCard } from "./known-apps.ts";
-import { type Markup, noticeLine } from "./page.ts";
+import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { listUntried } from "./untried.ts";
 import { connectionTag } from "./values.ts";
 
@@ -45,6 +45,8 @@ export function addConnectionPages(app: Hono<RouteEnv>, parts: ServiceParts): vo
         parts,
         apps.flatMap(({ connections }) => connections),
       ),
+      isFirst: parts.connector.isFirstApp,
+      csrfToken,
       known: knownAppsCard({ find, added, csrfToken }),
       notice: findNotice(NOTICES, c.req.query("notice")),
     });
@@ -145,6 +147,9 @@ interface ConnectionsPage {
   readonly count: number;
   /** Ids of connections that nobody knows to work. */
   readonly untried: ReadonlySet<string>;
+  /** True for a connection that the first start made. */
+  readonly isFirst: (connection: Connection) => boolean;
+  readonly csrfToken: string;
   readonly known: Markup;
   readonly notice: string | undefined;
 }
@@ -158,14 +163,14 @@ ${noticeLine(o.notice)}
 <div><label for="find">Find an app or a connection</label><input id="find" name="find" type="search" value="${o.find}" maxlength="${MAX_FIND}" autocomplete="off"></div>
 <button>Search</button></form>
 ${o.find === "" ? "" : html`<p role="status">${o.apps.length} of your ${o.count} apps. <a href="/connections">Show all</a></p>`}
-${o.apps.map((app) => appCard(app, o.untried))}
+${o.apps.map((app) => appCard(app, o))}
 ${o.known}`;
 }
 
 /** Longest description of an app in the list, in characters; the form that connects it has all. */
 const MAX_ABOUT = 240;
 
-function appCard({ integration, connections, isInstalled, added }: ConnectedApp, untried: ReadonlySet<string>): Markup {
+function appCard({ integration, connections, isInstalled, added }: ConnectedApp, o: ConnectionsPage): Markup {
   const { slug, name, description, stopped } = integration;
   const hasNoDefault = connections.length > 1 && !connections.some((connection) => connection.isDefault);
   return html`<section class="card" aria-labelledby="app-${slug}">
@@ -177,8 +182,15 @@ function appCard({ integration, connections, isInstalled, added }: ConnectedApp,
 ${stopped === undefined ? html`<p class="muted about">${shortenToSentence(description, MAX_ABOUT)}</p>${addedFrom(integration, added)}` : stoppedNotice(stopped)}
 ${proposalNote(name, added)}
 ${hasNoDefault ? html`<p class="notice warn">None of these is the default, so a call must name its connection. Open one to make it the default.</p>` : ""}
-${connections.length === 0 ? "" : html`<ul class="rows">${connections.map((one) => connectionRow(one, { isStopped: stopped !== undefined, isUntried: untried.has(one.id) }))}</ul>`}
+${connections.length === 0 ? "" : html`<ul class="rows">${connections.map((one) => connectionRow(one, { isStopped: stopped !== undefined, isUntried: o.untried.has(one.id) }))}</ul>`}
+${connections.length < 2 ? "" : connections.filter(o.isFirst).map((first) => putAwayForm(first, o.csrfToken))}
 </section>`;
+}
+
+/** For the folder that the first start connected, once there is another account beside it. */
+function putAwayForm({ id, label }: Connection, csrfToken: string): Markup {
+  return html`<form method="post" action="/connections/${id}/disconnect">${csrfField(csrfToken)}
+<p class="notice">"${label}" is the folder that the service came with. If you do not use it beside the other, put it away: its files stay where they are. <button>Put it away</button></p></form>`;
 }
 
 function addedFrom({ slug, name }: Pick<Integration, "slug" | "name">, added: SourceMark | undefined): Markup {

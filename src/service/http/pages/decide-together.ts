@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cleanText } from "../../../base/text.ts";
+import { cleanText } from "../../../shared/base/text.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import type { Decided, ShownCall } from "../../approvals/decide-call.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";

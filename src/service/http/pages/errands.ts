@@ -1,7 +1,7 @@
-import { toPlainText } from "../../../card/plain-text.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
 import type { SourceMark } from "../../added/source-store.ts";
+import { summariseCall } from "../../approvals/summarise-call.ts";
 import type { Connection } from "../../connections/connection.ts";
-import { describeObject } from "../../executions/describe-object.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { nameApp } from "./app-names.ts";
@@ -50,9 +50,9 @@ function describeWaiting({ id, call, flow }: WaitingItem, { now }: Pick<ServiceP
     return { ...errand, title: flow.name ?? id, text: describeWaitingFlow(flow, now()), href: `/flows/${id}` };
   }
   const { content, toolName } = call;
-  const object = describeObject(content?.arguments);
+  const about = summariseCall(content);
   const account = toPlainText(content?.account ?? toolName);
-  const text = `A call waits for your approval: ${object === undefined ? account : `${object}, on ${account}`}.`;
+  const text = `A call waits for your approval: ${about === undefined ? account : `${about}, on ${account}`}.`;
   return { ...errand, title: toPlainText(content?.title ?? toolName), text, href: `/inbox/${id}` };
 }
 

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { EXACT, toPlainText } from "../../../card/plain-text.ts";
+import { EXACT, toPlainText } from "../../../shared/card/plain-text.ts";
 import type { Markup } from "./page.ts";
 import { foldedText } from "./values.ts";
 

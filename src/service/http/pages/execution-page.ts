@@ -1,17 +1,21 @@
 import { html } from "hono/html";
-import { parseExactly } from "../../../base/exact-number.ts";
+import { parseExactly } from "../../../shared/base/exact-number.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import { shortenJson } from "../../executions/outcome.ts";
 import { type Permission, readPermission } from "../../executions/permission.ts";
 import type { ExecutionRow } from "../../store/schema.ts";
 import type { NamedExecution } from "./named-execution.ts";
 import type { Markup } from "./page.ts";
+import { stopForm } from "./stop-form.ts";
 import { dataView, describeDuration, exactTimeTag, executionTag } from "./values.ts";
 
 /** Content of the page of one execution. */
 interface ExecutionPage extends NamedExecution {
   readonly execution: NamedExecution["execution"] & ExecutionRow;
   readonly error: string | undefined;
+  readonly csrfToken: string;
+  /** Whether an owner may undo it, and has not. */
+  readonly canUndo: boolean;
   /** The request that it was decided on; undefined when the owner was not asked. */
   readonly approval: HeldApproval | undefined;
 }
@@ -20,7 +24,8 @@ interface ExecutionPage extends NamedExecution {
 export function executionBody(o: ExecutionPage): Markup {
   const { execution } = o;
   return html`<h1>${o.title}</h1>
-<p class="lead">${execution.object === undefined ? "" : html`<span class="object">${execution.object}</span>`}${o.app} · ${executionTag(execution.status)}</p>
+<p class="lead" id="state" data-live>${execution.object === undefined ? "" : html`<span class="object">${execution.object}</span>`}${o.app} · ${executionTag(execution)}</p>
+<div id="stop" data-live>${execution.waits_until === null ? "" : stopForm(`/log/${execution.id}/stop`, { until: execution.waits_until, csrfToken: o.csrfToken })}</div>
 <section class="card" aria-labelledby="facts">
 <h2 id="facts">What was asked</h2>
 ${factList(o)}
@@ -28,12 +33,13 @@ ${factList(o)}
 ${jsonView(execution.arguments, "Arguments")}
 </section>
 ${o.approval === undefined ? "" : decisionCard(o.approval)}
-<section class="card" aria-labelledby="result">
+<section class="card" id="end" aria-labelledby="result" data-live>
 <h2 id="result">Result</h2>
 ${o.error === undefined ? "" : html`<p class="notice bad">${o.error}</p>`}
 ${execution.output === null ? "" : jsonView(execution.output, "Result")}
 ${o.error === undefined && execution.output === null ? html`<p class="muted">There is none yet.</p>` : ""}
 </section>
+${o.canUndo ? html`<p><a class="secondary" href="/log/${execution.id}/undo">Undo this change</a></p>` : ""}
 <p><a href="/log">Back to the log</a></p>`;
 }
 
@@ -57,6 +63,7 @@ function describePermission(permission: Permission | undefined, device: string):
   switch (permission?.by) {
     case "person": {
       const { name, approval, editedBy } = permission;
+      if (approval === undefined) return html`${name}, in the log`;
       const edit = editedBy === undefined ? "" : `, as edited by ${editedBy}`;
       return html`${name}, in the <a href="/inbox/${approval}">inbox</a>${edit}`;
     }

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { html } from "hono/html";
-import { EXACT, toPlainText } from "../../../card/plain-text.ts";
+import { EXACT, toPlainText } from "../../../shared/card/plain-text.ts";
 import type { ApprovalContent } from "../../approvals/approval-rows.ts";
 import type { BlobStore, StoredFile } from "../../files/blob-store.ts";
 import { looksLikeText, sniffMimetype } from "../../files/sniff-mimetype.ts";

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { MCP_PATH } from "../../../wire/mcp.ts";
+import { MCP_PATH } from "../../../shared/wire/mcp.ts";
 import type { PasskeySite } from "../../auth/passkeys/answers.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { isLoopbackName } from "../../fetch/address-rules.ts";

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import { isRecord } from "../../../base/json.ts";
-import { toPlainText } from "../../../card/plain-text.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { findDefaultConnection } from "../../connections/connections.ts";
 import type { InputField } from "../../flows/template-input.ts";

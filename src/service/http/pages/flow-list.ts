@@ -1,7 +1,7 @@
 import { html } from "hono/html";
-import { describeStarter } from "../../../card/flow-starter.ts";
-import { toPlainText } from "../../../card/plain-text.ts";
-import type { Flow } from "../../../wire/flow.ts";
+import { describeStarter } from "../../../shared/card/flow-starter.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
+import type { Flow } from "../../../shared/wire/flow.ts";
 import type { Markup } from "./page.ts";
 import { describeTime, flowTag, timeTag } from "./values.ts";
 

@@ -1,24 +1,22 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import { isRecord } from "../../../base/json.ts";
-import { toPlainText } from "../../../card/plain-text.ts";
-import type { FlowStep, FlowView } from "../../../wire/flow.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
+import type { FlowStep, FlowView } from "../../../shared/wire/flow.ts";
 import { mayDo } from "../../auth/people.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { markShown } from "../../flows/decide-flow.ts";
-import { listNames } from "../../flows/describe-wait.ts";
 import { toAttempt } from "../../flows/flow-rows.ts";
 import type { FlowTemplate } from "../../flows/flow-template.ts";
-import { type ShownCall, shownCallSchema } from "../../flows/own/compile-template.ts";
 import { listFields } from "../../flows/template-input.ts";
 import type { Role } from "../../store/schema.ts";
 import { MAX_REASON } from "./call-card.ts";
 import { inputView } from "./flow-inputs.ts";
+import { flowPreviews, itemChoice } from "./flow-items.ts";
 import { describeStart } from "./flow-list.ts";
 import { describeStepError, readStepDecision, timeline } from "./flow-steps.ts";
 import type { NamedExecution } from "./named-execution.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
-import { dataView, exactTimeTag, flowTag, nameOf, tag, timeTag, wholeView } from "./values.ts";
+import { exactTimeTag, flowTag, nameOf, timeTag, wholeView } from "./values.ts";
 
 /** Content of the page of a flow. */
 export interface FlowPage extends FlowView {
@@ -66,9 +64,6 @@ export function findCurrentStep({ flow, steps }: FlowView): FlowStep | undefined
   return steps.find((step) => step.stepKey === flow.currentStep);
 }
 
-/** Longest name of an item, in characters. */
-const MAX_ITEM_NAME = 120;
-
 const accountSchema = z.object({ app: z.string(), account: z.string().nullable(), connection: z.string().nullable() });
 type Account = z.infer<typeof accountSchema>;
 
@@ -94,14 +89,17 @@ function approvalCard(o: FlowPage, step: FlowStep): Markup {
   const { flow, csrfToken } = o;
   const { message, approved: _, accounts, ...shown } = shownSchema.parse(step.output ?? {});
   const items = step.items === undefined ? undefined : shown[step.items];
-  const choice = Array.isArray(items) ? itemChoice(items) : undefined;
+  const previews = step.previews ?? [];
+  const choice = Array.isArray(items) ? itemChoice(items, previews) : undefined;
   const rest = Object.entries(shown).filter(([name]) => choice === undefined || name !== step.items);
-  const hidden = html`${csrfField(csrfToken)}<input type="hidden" name="step" value="${step.stepKey}"><input type="hidden" name="seen" value="${markShown(step.output)}">`;
+  const hidden = html`${csrfField(csrfToken)}<input type="hidden" name="step" value="${step.stepKey}"><input type="hidden" name="seen" value="${markShown(step)}">`;
   // Forms of their own, so that Enter in the field for the reason can never approve.
   return html`<section class="card" aria-labelledby="decision">
 <h2 id="decision">It waits for your approval</h2>
 <p><strong>${message ?? nameOf(step.stepKey)}</strong></p>
 ${accountList(accounts)}
+${previews.length === 0 || !step.startedAt ? "" : html`<p class="muted">As it was ${timeTag(step.startedAt, o.now)}. A call does not run if what it acts on has changed since.</p>`}
+${flowPreviews(previews.filter(({ item }) => choice === undefined || item === undefined))}
 ${rest.length === 0 ? "" : wholeView(Object.fromEntries(rest))}
 <form method="post" action="/flows/${flow.id}/approve">${hidden}
 ${choice ?? ""}
@@ -110,37 +108,6 @@ ${choice ?? ""}
 <div class="field"><label for="reason">Reason <span class="optional">(optional; whoever started it sees it)</span></label><input id="reason" name="reason" maxlength="${MAX_REASON}" autocomplete="off"></div>
 <button class="secondary">Decline</button></form>
 </section>`;
-}
-
-/** Everything that is done by an approval; of several things, each has a box that leaves it out. */
-function itemChoice(items: readonly unknown[]): Markup {
-  const list = (isChoice: boolean) =>
-    html`<ul class="data">${items.map((item, index) => itemRow(item, index, isChoice))}</ul>`;
-  if (items.length < 2) return list(false);
-  return html`<fieldset><legend>Untick what is to be left out</legend><input type="hidden" name="choice" value="yes">
-${list(true)}</fieldset>`;
-}
-
-function itemRow(item: unknown, index: number, isChoice: boolean): Markup {
-  const name = toPlainText(listNames(item)[0] ?? `Number ${index + 1}`, { max: MAX_ITEM_NAME });
-  const box = html`<div class="choice"><input type="checkbox" id="item-${index}" name="item" value="${index}" checked><label for="item-${index}"><strong>${name}</strong></label></div>`;
-  return html`<li>${isChoice ? box : html`<p><strong>${name}</strong></p>`}
-${itemView(item, name)}</li>`;
-}
-
-/** What an item is made of, without the name that stands above it. */
-function itemView(item: unknown, name: string): Markup {
-  const call = shownCallSchema.safeParse(item).data;
-  if (call !== undefined)
-    return html`<p class="muted"><code>${call.tool}</code></p>${raisedLine(call)}${dataView(call.arguments)}`;
-  return dataView(
-    isRecord(item) ? Object.fromEntries(Object.entries(item).filter(([, value]) => value !== name)) : item,
-  );
-}
-
-function raisedLine({ level, does }: ShownCall): Markup | "" {
-  if (level !== "delete" && level !== "admin") return "";
-  return html`<p class="problem">${tag("bad", level === "admin" ? "Administers" : "Deletes something")} ${does === undefined ? "" : `It ${toPlainText(does)}.`}</p>`;
 }
 
 /** Why it was declined; nothing where nobody declined it. */

@@ -1,19 +1,22 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import { toPlainText } from "../../../card/plain-text.ts";
-import type { FlowStep } from "../../../wire/flow.ts";
+import { STATE_CHANGED } from "../../../apps/port/preview.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
+import type { FlowStep } from "../../../shared/wire/flow.ts";
 import { listNames } from "../../flows/describe-wait.ts";
 import type { NamedExecution } from "./named-execution.ts";
 import type { Markup } from "./page.ts";
 import { dataView, describeDuration, executionTag, nameOf, stepTag, tag, timeTag } from "./values.ts";
 
-const errorSchema = z.looseObject({ message: z.string() });
+const errorSchema = z.looseObject({ message: z.string(), code: z.string().optional(), hint: z.string().optional() });
+/** Codes of calls for which resuming is no way on. */
+const ASKED_ANEW: ReadonlySet<string> = new Set(["flow_call_changed", STATE_CHANGED]);
 
 /** Error of a step, in words; undefined when it did not fail. */
 export function describeStepError({ error }: FlowStep): string | undefined {
-  return error === null || error === undefined
-    ? undefined
-    : (errorSchema.safeParse(error).data?.message ?? "It failed.");
+  if (error === null || error === undefined) return undefined;
+  const { message = "It failed.", code = "", hint = "" } = errorSchema.safeParse(error).data ?? {};
+  return ASKED_ANEW.has(code) ? `${message} ${hint}`.trimEnd() : message;
 }
 
 /** What an approval step keeps about its decision. */
@@ -81,7 +84,7 @@ const MAX_CALLS = 5;
 function callList(stepKey: string, calls: readonly NamedExecution[]): Markup {
   const shown = calls.map(
     ({ execution, title }) =>
-      html`<li><a href="/log/${execution.id}">${title}</a>${execution.object === undefined ? "" : ` ${execution.object}`} ${executionTag(execution.status)}</li>`,
+      html`<li><a href="/log/${execution.id}">${title}</a>${execution.object === undefined ? "" : ` ${execution.object}`} ${executionTag(execution)}</li>`,
   );
   const rest = shown.length - MAX_CALLS;
   const list = (part: readonly Markup[]) => html`<ul class="calls">${part}</ul>`;

@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { cleanText } from "../../../base/text.ts";
-import { FLOW_PAGE } from "../../../wire/constants.ts";
-import type { FlowView } from "../../../wire/flow.ts";
+import { cleanText } from "../../../shared/base/text.ts";
+import { FLOW_PAGE } from "../../../shared/wire/constants.ts";
+import type { FlowView } from "../../../shared/wire/flow.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { Role } from "../../store/schema.ts";
 import { type OwnForm, ownerPages } from "../owner-browser.ts";

@@ -1,9 +1,9 @@
 import { html } from "hono/html";
-import { isRecord } from "../../../base/json.ts";
-import { describeStarter } from "../../../card/flow-starter.ts";
-import { EXACT, toPlainText } from "../../../card/plain-text.ts";
-import type { ApprovalContent, HeldApproval } from "../../approvals/approval-rows.ts";
+import { describeStarter } from "../../../shared/card/flow-starter.ts";
+import { EXACT, toPlainText } from "../../../shared/card/plain-text.ts";
+import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import type { ListPlace, WaitingGroup } from "../../approvals/list-approvals.ts";
+import { summariseCall } from "../../approvals/summarise-call.ts";
 import { approvalTag } from "./call-card.ts";
 import { declineChosen, ENTER_DOES_NOTHING } from "./chosen-calls.ts";
 import { waitLines } from "./flow-list.ts";
@@ -83,24 +83,14 @@ function waitingRow(item: WaitingItem, o: InboxPage): Markup {
   const isOpened = call !== undefined && o.opened.has(id);
   const box = html`<label class="pick"><input type="checkbox" name="call" value="${id} ${call?.fingerprint}"><span class="hidden">Choose ${title}</span></label>`;
   const button = isOpened ? "button quiet" : "button quiet primary";
-  return html`<li id="${id}">${isOpened ? box : ""}<div><strong><a href="${hrefOf(item)}">${title}</a></strong>${flow === undefined ? "" : waitLines(flow)}${call?.content === undefined ? "" : html`<span class="digest" id="about-${id}">${digestOf(call.content)}</span>`}<span class="muted">${facts}</span></div>
-<a class="${button}" href="${hrefOf(item)}"${call?.content === undefined ? "" : html` aria-describedby="about-${id}"`}>Review<span class="hidden"> ${title}</span></a></li>`;
+  return html`<li id="${id}">${isOpened ? box : ""}<div><strong><a href="${hrefOf(item)}">${title}</a></strong>${flow === undefined ? "" : waitLines(flow)}${call === undefined ? "" : aboutLine(call)}<span class="muted">${facts}</span></div>
+<a class="${button}" href="${hrefOf(item)}"${summariseCall(call?.content) === undefined ? "" : html` aria-describedby="about-${id}"`}>Review<span class="hidden"> ${title}</span></a></li>`;
 }
 
-/** Longest line of arguments in a list, in characters. */
-const MAX_DIGEST = 120;
-
-/** The beginning of the arguments, to tell requests apart. */
-function digestOf({ arguments: args }: ApprovalContent): string {
-  const parts = Object.entries(args).map(([name, value]) => {
-    const shown = isRecord(value) && typeof value.s3key === "string" ? value.name : value;
-    return `${name}: ${typeof shown === "string" ? shown : JSON.stringify(shown)}`;
-  });
-  const line = parts
-    .join(", ")
-    .slice(0, 4 * MAX_DIGEST)
-    .replace(/\s+/g, " ");
-  return toPlainText(line, { ...EXACT, max: MAX_DIGEST });
+/** What a call is about, to tell requests apart; empty where nothing names it. */
+function aboutLine({ id, content }: HeldApproval): Markup {
+  const about = summariseCall(content);
+  return about === undefined ? html`` : html`<span class="digest" id="about-${id}">${about}</span>`;
 }
 
 function titleOf({ content, toolName }: HeldApproval): string {
@@ -114,7 +104,7 @@ function factsOf(approval: HeldApproval, { names, now }: CallList): Markup {
 }
 
 function decidedRow(approval: HeldApproval, list: CallList): Markup {
-  return html`<li><div><strong><a href="/inbox/${approval.id}">${titleOf(approval)}</a></strong><span class="muted">${factsOf(approval, list)}</span></div>
+  return html`<li><div><strong><a href="/inbox/${approval.id}">${titleOf(approval)}</a></strong>${aboutLine(approval)}<span class="muted">${factsOf(approval, list)}</span></div>
 ${approvalTag(approval)}</li>`;
 }
 

@@ -1,16 +1,14 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { isSvcError } from "../../../errors.ts";
-import { searchKnownApps } from "../../added/known-app-command.ts";
-import { KNOWN_APPS_CHECKED, type KnownApp, knownApps } from "../../added/known-apps.ts";
-import { checkSlug } from "../../added/source.ts";
+import { searchKnownApps } from "../../../apps/known/known-app-command.ts";
+import { KNOWN_APPS_CHECKED, type KnownApp, knownApps } from "../../../apps/known/known-apps.ts";
+import { checkSlug } from "../../../apps/port/source.ts";
+import { isSvcError } from "../../../shared/errors.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { csrfField, type Markup } from "./page.ts";
-
-const ASK_MS = 20_000;
 
 /** Notices of the form that adds an app. */
 export const KNOWN_APP_NOTICES: Readonly<Record<string, string>> = {
@@ -46,21 +44,16 @@ export function addKnownAppPages(app: Hono<RouteEnv>, parts: ServiceParts): void
 /** Adds the app, or says with a notice why not. */
 async function add(
   { sources, refreshApps }: ServiceParts,
-  { slug, name, address, options: { trust, scope } }: KnownApp,
+  known: KnownApp,
   taken: readonly string[],
 ): Promise<keyof typeof KNOWN_APP_NOTICES | undefined> {
-  const { McpConnectError } = await import("../../added/mcp/connect-mcp.ts");
-  const { prepareMcp } = await import("../../added/mcp/read-mcp-tools.ts");
+  const { prepareKnownApp } = await import("../../../apps/known/prepare-known-app.ts");
   try {
-    checkSlug(slug, taken);
-    const signIn = scope === undefined ? {} : { signIn: { flow: "code", scopes: [...scope] } as const };
-    const server = { transport: "http", url: address, headers: [], isPrivate: false, trusted: trust === true } as const;
-    const place = { slug, name, definition: { ...server, ...signIn } };
-    const { source, needsSignIn } = await prepareMcp(place, {}, AbortSignal.timeout(ASK_MS));
-    if (!needsSignIn) return "open";
+    checkSlug(known.slug, taken);
+    const source = await prepareKnownApp(known);
+    if (source === "open" || source === "unreachable") return source;
     await sources.put(source);
   } catch (error) {
-    if (error instanceof McpConnectError) return "unreachable";
     if (isSvcError(error)) throw new ServiceError(409, "conflict", error.message);
     throw error;
   }

@@ -1,8 +1,14 @@
 import { html } from "hono/html";
-import { SIDE_EFFECT_LEVELS } from "../../../wire/catalog.ts";
-import { addRules, applyLevels, explainLevel, type LevelPolicy, parseLevelRule } from "../../added/action-levels.ts";
-import type { IntegrationSource } from "../../added/source.ts";
-import type { StoredAction } from "../../added/source-content.ts";
+import {
+  addRules,
+  applyLevels,
+  explainLevel,
+  type LevelPolicy,
+  parseLevelRule,
+} from "../../../apps/port/action-levels.ts";
+import type { IntegrationSource } from "../../../apps/port/source.ts";
+import type { StoredAction } from "../../../apps/port/source-content.ts";
+import { SIDE_EFFECT_LEVELS } from "../../../shared/wire/catalog.ts";
 import type { Markup } from "./page.ts";
 
 /** Id of the form that the choices of levels belong to, wherever on the page they are. */

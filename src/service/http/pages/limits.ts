@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../../wire/catalog.ts";
-import type { KeyScopes } from "../../../wire/key-scopes.ts";
+import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../../shared/wire/catalog.ts";
+import type { KeyScopes } from "../../../shared/wire/key-scopes.ts";
 import { exceeds, hasLimits, readKeyScopes } from "../../access/key-scopes.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ApprovalMode } from "../../store/schema.ts";

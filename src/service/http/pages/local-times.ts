@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 /**
  * Shows times in the zone and the form of the browser: a page has them in UTC. An exact time (`data-local="exact"`) is
  * written anew, with UTC as its title; one like "3 minutes ago" gets the exact time as its title. Pressing a time swaps the
- * two, for browsers that show no titles.
+ * two, for browsers that show no titles. Fields for days (`data-zone`) are sent and named with the zone of the browser.
  */
 export const LOCAL_TIMES_SCRIPT = `
 (() => {
@@ -14,6 +14,11 @@ export const LOCAL_TIMES_SCRIPT = `
       if (Number.isNaN(at.getTime())) continue;
       if (time.dataset.local === "exact") [time.title, time.textContent] = [time.textContent, form.format(at)];
       else time.title = form.format(at);
+    }
+    const zone = form.resolvedOptions().timeZone;
+    for (const place of page.querySelectorAll("[data-zone]")) {
+      if (place.tagName === "INPUT") place.value = zone;
+      else place.textContent = zone;
     }
   };
   addEventListener("DOMContentLoaded", () => showLocalTimes(document));

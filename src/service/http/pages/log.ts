@@ -1,7 +1,9 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
 import { z } from "zod";
-import { exactTime } from "../../../base/text.ts";
+import { exactTime } from "../../../shared/base/text.ts";
+import { findZone } from "../../../shared/base/zones.ts";
+import { mayDo } from "../../auth/people.ts";
 import type { ActivityFilter } from "../../executions/activity.ts";
 import { restoreError } from "../../executions/outcome.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -16,6 +18,8 @@ import type { Markup } from "./page.ts";
 import { EXECUTION_STATUS_NAMES } from "./values.ts";
 
 const PAGE_SIZE = 25;
+/** Seconds after which a call that runs looks for its end. */
+const REFRESH_SECONDS = 2;
 
 const day = z.iso.date().optional().catch(undefined);
 const text = z.string().min(1).max(200).optional().catch(undefined);
@@ -29,16 +33,18 @@ const querySchema = z.object({
   flow: text,
   from: day,
   to: day,
+  zone: text,
   before: text,
 });
 
 /** The execution log and its entries. */
 export function addLogPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  const { addPage } = ownerPages(app, parts, "approver");
+  const { addPage, addForm } = ownerPages(app, parts, "approver");
   addPage("/log", async (c, { accountId }) => {
     const { before, ...query } = querySchema.parse(c.req.query());
-    const { connection, device, flow, ...plain } = query;
-    const filter: ActivityFilter = { ...plain, connectionId: connection, deviceId: device, flowId: flow };
+    const { connection, device, flow, zone: zoneName, ...plain } = query;
+    const zone = zoneName === undefined ? undefined : findZone(zoneName);
+    const filter: ActivityFilter = { ...plain, zone, connectionId: connection, deviceId: device, flowId: flow };
     const { items, next } = await parts.activity.list(accountId, filter, { size: PAGE_SIZE, before });
     const address = (position: string | undefined) => toAddress({ ...query, before: position });
     const body = logBody({
@@ -57,14 +63,27 @@ export function addLogPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     });
     return { title: "Execution log", body, section: "log" };
   });
-  addPage("/log/:id", async (c, { accountId }) => {
+  addPage("/log/:id", async (c, { accountId, person, csrfToken }) => {
     const execution = await parts.activity.find(accountId, c.req.param("id"));
     const [named] = execution === undefined ? [] : await nameExecutions(parts, accountId, [execution]);
     if (named === undefined) throw new ServiceError(404, "unknown_execution", "There is no such execution.");
     const error = named.execution.error === null ? undefined : restoreError(named.execution.error).message;
     const approval = await parts.approvals.findByExecution(accountId, named.execution.id);
-    const body = executionBody({ ...named, error, approval });
-    return { title: named.title, body, section: "log" };
+    const { waits_until } = named.execution;
+    const isUndoable = waits_until === null && (await parts.undo.findUntil(named.execution)) !== undefined;
+    const canUndo = isUndoable && mayDo(person.role, "owner");
+    const body = executionBody({ ...named, error, approval, canUndo, csrfToken });
+    const isMoving = named.execution.status === "started";
+    return { title: named.title, body, section: "log", ...(isMoving && { refreshSeconds: REFRESH_SECONDS }) };
+  });
+  addForm("/log/:id/stop", async (c, { owner, audit }) => {
+    const id = c.req.param("id");
+    const execution = await parts.activity.find(owner.accountId, id);
+    if (execution === undefined) throw new ServiceError(404, "unknown_execution", "There is no such execution.");
+    const title = parts.catalog.find(execution.tool_name)?.action.title ?? execution.tool_name;
+    const isStopped = await parts.delays.stop(owner.accountId, { id, title });
+    if (isStopped) audit({ event: "execution.stopped", did: "stopped the call", name: title, id });
+    return `/log/${encodeURIComponent(id)}`;
   });
 }
 
@@ -111,7 +130,8 @@ function logBody(o: {
   now: number;
 }): Markup {
   const { filter } = o;
-  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const isFiltered = Object.entries(filter).some(([name, value]) => name !== "zone" && value !== undefined);
+  const zone = html`<span class="optional">(<span data-zone>${filter.zone?.id ?? "UTC"}</span>)</span>`;
   return html`<h1>Execution log</h1>
 <p class="lead">What agents did with your apps, newest first.</p>
 <section class="card" aria-label="Filters">
@@ -127,8 +147,9 @@ ${select(
 ${select("connection", "Connection", o.connections, filter.connectionId)}
 ${select("device", "Device", o.devices, filter.deviceId)}
 ${o.flows.length === 0 ? "" : select("flow", "Flow", o.flows, filter.flowId)}
-<div><label for="from">From <span class="optional">(UTC)</span></label><input id="from" name="from" type="date" value="${filter.from ?? ""}"></div>
-<div><label for="to">To <span class="optional">(UTC)</span></label><input id="to" name="to" type="date" value="${filter.to ?? ""}"></div>
+<div><label for="from">From ${zone}</label><input id="from" name="from" type="date" value="${filter.from ?? ""}"></div>
+<div><label for="to">To ${zone}</label><input id="to" name="to" type="date" value="${filter.to ?? ""}"></div>
+<input type="hidden" name="zone" value="${filter.zone?.id ?? ""}" data-zone>
 <div class="actions"><button>Filter</button>${isFiltered ? html`<a href="/log">Show everything</a>` : ""}</div>
 </form></details>
 </section>

@@ -114,7 +114,7 @@ function signOutForm(csrfToken: string): Markup {
 export async function sendPage(c: Context<RouteEnv>, { status = 200, ...page }: Page): Promise<Response> {
   const sessionPath = readSessionPath(c.req.url);
   const mark = page.session ?? (sessionPath !== "" && page.csrfToken !== undefined ? "open" : undefined);
-  const drawn = { ...page, session: mark, hasTimes: String(await page.body).includes(" data-local") };
+  const drawn = { ...page, session: mark, hasTimes: / data-(?:local|zone)/.test(String(await page.body)) };
   const text = await renderPage(drawn);
   return c.body(text.replaceAll(/ (href|action|src)="(?=\/)/g, `$&${sessionPath}`), status, {
     ...PAGE_HEADERS,

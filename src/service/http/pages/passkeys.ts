@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { parseJson } from "../../../base/json.ts";
+import { parseJson } from "../../../shared/base/json.ts";
 import { describeBrowser } from "../../auth/describe-browser.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";
 import type { PasskeySite } from "../../auth/passkeys/answers.ts";

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { findProviderSteps } from "../../added/provider-steps.ts";
+import { findProviderSteps } from "../../../apps/known/provider-steps.ts";
 import type { SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
 import { csrfField, type Markup, messageBody } from "./page.ts";
 

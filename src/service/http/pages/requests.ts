@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import type { KeyScopes } from "../../../wire/key-scopes.ts";
+import type { KeyScopes } from "../../../shared/wire/key-scopes.ts";
 import type { BootstrapSession } from "../../auth/registration/bootstrap.ts";
 import type { PairingSession } from "../../auth/registration/pairing.ts";
 import type { KeyDecision } from "../../auth/registration/waiting-session.ts";

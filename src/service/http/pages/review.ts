@@ -1,14 +1,14 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { parseExactly } from "../../../base/exact-number.ts";
-import { type IntegrationSource, isStopped } from "../../added/source.ts";
+import { appStopped } from "../../../apps/port/create-added-integration.ts";
+import { type IntegrationSource, isStopped } from "../../../apps/port/source.ts";
 import {
   compareContents,
   type Difference,
   type StoredAction,
   summariseDifferences,
-} from "../../added/source-content.ts";
-import { appStopped } from "../../catalog/not-found.ts";
+} from "../../../apps/port/source-content.ts";
+import { parseExactly } from "../../../shared/base/exact-number.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";

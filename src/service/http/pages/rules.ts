@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { SIDE_EFFECT_LEVELS } from "../../../wire/catalog.ts";
+import { SIDE_EFFECT_LEVELS } from "../../../shared/wire/catalog.ts";
 import {
   describeFate,
   describeRule,

@@ -1,3 +1,4 @@
+import type { Integration, Suggestion } from "../../../apps/port/integration.ts";
 import type { Connection } from "../../connections/connection.ts";
 import {
   type ConnectionForm,
@@ -5,7 +6,6 @@ import {
   listMissingScopes,
   MAX_SETTING,
 } from "../../connections/connection-form.ts";
-import type { Integration, Suggestion } from "../../integrations/integration.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { connectBody, reconnectBody } from "./connect-form.ts";
 import type { Page } from "./page.ts";

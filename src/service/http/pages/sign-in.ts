@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
-import { parseJson } from "../../../base/json.ts";
+import { parseJson } from "../../../shared/base/json.ts";
 import { OWNER_SESSION_LIFETIME_MS, type SigningBrowser } from "../../auth/open-session.ts";
 import { CHALLENGE_LIFETIME_MS } from "../../auth/passkeys/challenges.ts";
 import type { Person } from "../../auth/people.ts";

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { toPlainText } from "../../../card/plain-text.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";
 import { createSecret } from "../../auth/secrets.ts";
 import type { Connection } from "../../connections/connection.ts";

@@ -103,6 +103,21 @@ form+details{margin-top:.5rem}
 .arguments{display:block}
 .arguments dt{margin-bottom:.25rem}
 .arguments dd{margin-bottom:1rem}
+.changed{display:block;margin-bottom:.75rem}
+.changed>div{display:flex;flex-wrap:wrap;gap:.125rem .75rem;align-items:baseline;margin-bottom:.5rem}
+.changed dd{flex:1 1 auto;min-width:0;max-width:100%}
+.changed .value{padding:.125rem .75rem}
+.changed .whole{flex-basis:100%}
+.changed pre{margin:0}
+.sentence{font-size:1.3125rem}
+.follows{margin-bottom:1rem}
+.follows li{margin-bottom:.25rem}
+.objects>li{margin-bottom:.5rem}
+.objects dl{display:block}
+.objects dl>div{display:flex;gap:.5rem}
+.objects dt{flex:none;max-width:9rem}
+.objects dd{min-width:0;overflow-wrap:anywhere}
+.objects.many dl{display:flex;flex-wrap:wrap;gap:0 .75rem}
 strong.bad{color:var(--danger)}
 .files>li>.muted{flex-basis:100%;margin:0}
 .rows>li>.picture{flex-basis:100%}
@@ -147,6 +162,17 @@ details{max-width:100%}
 summary{cursor:pointer;padding:.375rem 0;color:var(--muted)}
 .rows details[open]{flex-basis:100%}
 details form{margin-top:.5rem}
+.diff{white-space:pre-wrap;overflow-wrap:anywhere;max-height:none}
+.diff>*{display:block;padding-left:1.25rem;text-indent:-1.25rem;text-decoration:none}
+.diff ins,.change ins{color:var(--accent)}
+.diff del,.change del{color:var(--danger)}
+.change{display:flex;flex-wrap:wrap;gap:0 .5rem}
+.change ins{text-decoration:none}
+.change del+ins::before{content:"\\2192\\20"}
+.reach{display:flex;gap:.75rem;margin-bottom:1.25rem}
+.reach>form{flex:2 1 10rem;margin:0}
+.reach>form button{width:100%}
+.reach>button{flex:1 1 6rem}
 .pages{display:flex;flex-wrap:wrap;gap:1rem;justify-content:space-between}
 `;
 
@@ -192,7 +218,7 @@ const WIDE = `
 `;
 
 const NARROW = `
-@media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{grid-template-columns:fit-content(40%) 1fr;column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}header nav{order:3;flex-basis:100%;margin:0 -.375rem}header nav ul{gap:0}header nav a{padding:.375rem .3125rem;font-size:.875rem}.data dl{grid-template-columns:1fr;row-gap:0}.data dd{margin-bottom:.375rem}}
+@media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{grid-template-columns:fit-content(40%) 1fr;column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}header nav{order:3;flex-basis:100%;margin:0 -.375rem}header nav ul{gap:0}header nav a{padding:.375rem .3125rem;font-size:.875rem}.data dl{grid-template-columns:1fr;row-gap:0}.data dd{margin-bottom:.375rem}.data.objects dd{margin:0}.objects>li{padding:.5rem .75rem;margin-bottom:.375rem}.who,.follows,.changed{font-size:.9375rem}.objects{font-size:.875rem}body:has(.sentence) nav{min-width:0}body:has(.sentence) nav ul{flex-wrap:nowrap;overflow-x:auto;scrollbar-width:none}.who{margin-bottom:.625rem}.follows{padding-left:1.125rem;margin-bottom:.75rem}.follows li{margin-bottom:.125rem}.sentence{font-size:1.125rem;margin:.5rem 0 .75rem}.sentence+.lead{margin-bottom:.75rem}.sentence~.card{padding:1rem}.diff{padding:.5rem .75rem}.reach{position:sticky;bottom:0;z-index:1;margin:0 -1rem 1.25rem;padding:.75rem 1rem;background:var(--bg);border-top:1px solid var(--line)}}
 `;
 
 /** The style sheet of every page; no page loads anything else. */

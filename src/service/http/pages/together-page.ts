@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import { EXACT, toPlainText } from "../../../card/plain-text.ts";
+import { EXACT, toPlainText } from "../../../shared/card/plain-text.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import type { Approvals } from "../../approvals/approvals.ts";
 import { type ShownCall, wholeCall } from "./call-card.ts";
@@ -63,6 +63,7 @@ function callPart(item: ShownCall, index: number): Markup {
   return html`<section class="card" aria-labelledby="${name}">
 <div class="title"><h2 id="${name}">${index + 1}. ${toPlainText(content.title, EXACT)}</h2>
 <label class="pick"><input type="checkbox" name="call" value="${id} ${fingerprint}" checked> Choose<span class="hidden"> ${index + 1}. ${toPlainText(content.title, EXACT)}</span></label></div>
+${content.preview === undefined ? "" : html`<p>${toPlainText(content.preview.summary, EXACT)}</p>`}
 ${wholeCall(item, content)}
 </section>`;
 }

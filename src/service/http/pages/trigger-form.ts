@@ -7,13 +7,14 @@ import { type FieldProblem, inputFields, nameFields } from "./flow-inputs.ts";
 import { csrfField, type Markup } from "./page.ts";
 import { nameOf } from "./values.ts";
 
-/** What a trigger waits for, and what it does, in words. */
+/** Events that a trigger can wait for, as its form names them. */
 export const KIND_NAMES: Readonly<Record<TriggerKind, string>> = {
   schedule: "A time",
   mail: "New mail",
   file: "A new file",
   webhook: "A webhook",
 };
+/** Deeds that a trigger can do, as its form names them. */
 export const DEED_NAMES: Readonly<Record<TriggerDeed, string>> = {
   flow: "Start a flow",
   wake: "Wake an OpenClaw agent",

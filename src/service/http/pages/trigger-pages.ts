@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { toPlainText } from "../../../card/plain-text.ts";
+import { toPlainText } from "../../../shared/card/plain-text.ts";
 import type { Connection } from "../../connections/connection.ts";
 import type { FlowTemplate } from "../../flows/flow-template.ts";
 import { listFields } from "../../flows/template-input.ts";

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { createId } from "../../../base/ids.ts";
+import { createId } from "../../../shared/base/ids.ts";
 import { listFields } from "../../flows/template-input.ts";
 import { ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";

@@ -1,9 +1,11 @@
 import { html } from "hono/html";
-import { isRecord } from "../../../base/json.ts";
-import { cutText, exactTime, readableTime } from "../../../base/text.ts";
-import { EXACT, toPlainText } from "../../../card/plain-text.ts";
-import type { ConnectionState } from "../../../wire/catalog.ts";
-import type { FlowStep } from "../../../wire/flow.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { cutText, exactTime, readableTime } from "../../../shared/base/text.ts";
+import { EXACT, toPlainText } from "../../../shared/card/plain-text.ts";
+import type { ConnectionState } from "../../../shared/wire/catalog.ts";
+import type { FlowStep } from "../../../shared/wire/flow.ts";
+import { STOPPED } from "../../executions/delays.ts";
+import { restoreError } from "../../executions/outcome.ts";
 import type { ExecutionRow } from "../../store/schema.ts";
 import type { Markup } from "./page.ts";
 
@@ -33,7 +35,10 @@ export function connectionTag(state: ConnectionState, isUntried = false): Markup
 }
 
 /** Status of an execution. */
-export function executionTag(status: ExecutionRow["status"]): Markup {
+export function executionTag(row: Pick<ExecutionRow, "status" | "waits_until" | "error">): Markup {
+  const { status, waits_until, error } = row;
+  if (waits_until !== null) return tag("warn", "Can be stopped");
+  if (error !== null && restoreError(error).code === STOPPED) return tag("plain", "Stopped");
   return tag(...EXECUTION_STATES[status]);
 }
 

@@ -1,4 +1,4 @@
-import type { Flow } from "../../../wire/flow.ts";
+import type { Flow } from "../../../shared/wire/flow.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import type { ListPlace } from "../../approvals/list-approvals.ts";
 import type { ServiceParts } from "../service-parts.ts";

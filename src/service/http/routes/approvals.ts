@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { z } from "zod";
-import { APPROVAL_STATUSES, type ApprovalStatus, MAX_APPROVAL_WAIT_SECONDS } from "../../../wire/approval.ts";
+import { APPROVAL_STATUSES, type ApprovalStatus, MAX_APPROVAL_WAIT_SECONDS } from "../../../shared/wire/approval.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import { followApproval, type Patience } from "../../approvals/follow-approval.ts";
 import type { Principal } from "../../auth/api-keys.ts";

@@ -1,8 +1,8 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { createShelf } from "../../../base/newest.ts";
-import { TOOL_PAGE } from "../../../wire/constants.ts";
-import type { Tool } from "../../../wire/tool.ts";
+import { createShelf } from "../../../shared/base/newest.ts";
+import { TOOL_PAGE } from "../../../shared/wire/constants.ts";
+import type { Tool } from "../../../shared/wire/tool.ts";
 import type { AccessView } from "../../access/access-view.ts";
 import {
   describeAction,

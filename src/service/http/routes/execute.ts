@@ -1,8 +1,8 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { HOLD_KEY } from "../../../wire/approval.ts";
-import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
-import { toolExecuteRequestSchema } from "../../../wire/execution.ts";
+import { HOLD_KEY } from "../../../shared/wire/approval.ts";
+import { MAX_IDEMPOTENCY_KEY } from "../../../shared/wire/constants.ts";
+import { toolExecuteRequestSchema } from "../../../shared/wire/execution.ts";
 import type { CatalogEntry } from "../../catalog/catalog-entry.ts";
 import { blockedOutcome } from "../../executions/outcome.ts";
 import { readIdempotencyKey, readToolRequest } from "../../executions/read-requests.ts";

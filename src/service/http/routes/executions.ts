@@ -1,17 +1,25 @@
 import type { Context, Hono } from "hono";
-import { canonicalExecuteRequestSchema } from "../../../wire/execution.ts";
+import { z } from "zod";
+import { bareErrorSchema, canonicalExecuteRequestSchema, nameUndo } from "../../../shared/wire/execution.ts";
 import type { KeyProblem } from "../../auth/api-keys.ts";
 import { blockedOutcome, type StoredExecution } from "../../executions/outcome.ts";
-import { readCanonicalRequest, readIdempotencyKey } from "../../executions/read-requests.ts";
+import { readCanonicalRequest, readIdempotencyKey, readToolRequest } from "../../executions/read-requests.ts";
+import { createFileAccess } from "../../executions/resolve-files.ts";
 import { refuseBare, ServiceError } from "../../service-error.ts";
-import { bare, type Operation, problem, query, RESULT, RETRY_AFTER, segment } from "../openapi/operation.ts";
+import { bare, envelope, type Operation, problem, query, RESULT, RETRY_AFTER, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
-import { readRenderOptions, renderStored, renderSummary } from "../render-outcome.ts";
+import { readRenderOptions, renderEnvelope, renderStored, renderSummary } from "../render-outcome.ts";
 import { type RouteEnv, readJsonObject, requireKey, unauthorized, watchClient } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** Largest body: as much as the tool-name endpoint takes besides file bytes. */
 const BODY_LIMIT = 8 * 1024 * 1024;
+
+/** Body of the undo endpoint. */
+const undoRequestSchema = z.looseObject({
+  confirmed: z.boolean().optional(),
+  preview_state: z.string().optional(),
+});
 
 const EXECUTIONS = { tag: "Executions", access: "key" } as const;
 const STORED = [shapes.SucceededSummary, shapes.FailedSummary, shapes.RunningSummary] as const;
@@ -63,6 +71,32 @@ export const executionOperations: readonly Operation[] = [
       404: bare("No such execution of this account"),
     },
   },
+  {
+    ...EXECUTIONS,
+    method: "post",
+    path: "/api/executions/{id}/undo",
+    summary:
+      "Takes an execution back, up to 30 days later and unless something was changed since. A write like any other: it needs a confirmation, and is answered like POST /api/tools/{name}/execute.",
+    parameters: [segment("id", "An execution_id.")],
+    request: { required: false, content: { "application/json": undoRequestSchema } },
+    answers: {
+      200: { description: "It was taken back", body: shapes.SucceededEnvelope },
+      400: bare("The body is no JSON object, or larger than 8 MB"),
+      401: envelope("The connection must be signed in to again"),
+      402: envelope("The usage limit of the day is reached"),
+      403: envelope("A rule of the owner forbids it"),
+      404: {
+        description: "No such execution of this key, or nothing in its app can be undone",
+        body: [bareErrorSchema, shapes.FailedEnvelope],
+      },
+      409: envelope("`undo_unavailable`: it cannot be taken back, with the reason"),
+      412: envelope("Needs the approval of a human: send again with `confirmed` true and the `preview_state`"),
+      422: envelope("The integration or the connection is not set up correctly"),
+      429: envelope("The provider limits the rate", RETRY_AFTER),
+      500: envelope("It failed unexpectedly"),
+      503: envelope("The provider is not available or took too long"),
+    },
+  },
 ];
 
 /** "Execution (canonical)". */
@@ -84,6 +118,26 @@ export function addExecutionRoutes(app: Hono<RouteEnv>, parts: ServiceParts): vo
   app.get("/api/executions/:id", requireKey(parts), async (c) =>
     renderFound(await parts.canonical.find(c.get("principal"), c.req.param("id"))),
   );
+  app.post("/api/executions/:id/undo", requireKey(parts), async (c) => {
+    const principal = c.get("principal");
+    const { confirmed, confirmedLevel, previewState } = readToolRequest(await readBody(c));
+    const known = await parts.canonical.find(principal, c.req.param("id"));
+    const slug = known?.asked?.integrationId;
+    if (known === undefined || slug === undefined) throw refuseBare(404, "execution_not_found", "Execution not found.");
+    const toolName = nameUndo(slug);
+    const outcome = await parts.executor.execute({
+      principal,
+      toolName,
+      arguments: { execution_id: known.executionId },
+      confirmed,
+      confirmedLevel,
+      previewState,
+      findHold: (chosen) => parts.approvals.findHold(principal, chosen, { shape: "envelope", idempotency_key: null }),
+      clientGone: watchClient(c.env),
+      ...createFileAccess(parts, { account: principal.accountId, toolName }),
+    });
+    return renderEnvelope(outcome, readRenderOptions(c.req.raw.headers));
+  });
 }
 
 function renderFound(found: StoredExecution | undefined): Response {

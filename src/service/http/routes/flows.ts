@@ -1,13 +1,14 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { FLOW_PAGE } from "../../../wire/constants.ts";
+import { FLOW_PAGE } from "../../../shared/wire/constants.ts";
 import {
   FLOW_TRIGGER_TYPES,
   type FlowTriggerType,
   flowApproveRequestSchema,
   flowStartRequestSchema,
-} from "../../../wire/flow.ts";
+} from "../../../shared/wire/flow.ts";
 import { refuseState } from "../../flows/flow-moves.ts";
+import { tellPreviews } from "../../flows/tell-previews.ts";
 import { refuseBare, type ServiceError } from "../../service-error.ts";
 import { bare, count, type Operation, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
@@ -90,7 +91,8 @@ export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get("/api/flows/templates", (c) => sendJson({ templates: flows.listTemplates(c.get("view")) }));
   app.post("/api/flows/start", async (c) => {
     const start = readStart(await readJsonObject(c.env));
-    const flow = await flows.start({ principal: c.get("principal"), ...start });
+    const principal = c.get("principal");
+    const flow = await tellPreviews(parts, principal, await flows.start({ principal, ...start }));
     return sendJson({ flowId: flow.flow.id, flow, templates: flows.listTemplates(c.get("view")) });
   });
   app.get("/api/flows", async (c) => {
@@ -98,9 +100,10 @@ export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const { accountId } = c.get("principal");
     return sendJson({ flows: await flows.list(c.get("view").isLimited ? c.get("principal") : { accountId }, limit) });
   });
-  app.get("/api/flows/:id", async (c) =>
-    sendJson(await flows.get(c.get("principal").accountId, await readId(c, parts))),
-  );
+  app.get("/api/flows/:id", async (c) => {
+    const view = await flows.get(c.get("principal").accountId, await readId(c, parts));
+    return sendJson(await tellPreviews(parts, c.get("principal"), view));
+  });
   addMoveRoutes(app, parts);
 }
 
@@ -121,13 +124,15 @@ function addMoveRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
       await flows.get(accountId, id);
       throw refuseState(`The owner of this service approves flows in the dashboard only: ${baseUrl}/flows/${id}`);
     }
-    return sendJson(await flows.approve(accountId, id, { stepKey, by: `API key ${apiKeyId}` }));
+    const view = await flows.approve(accountId, id, { stepKey, by: `API key ${apiKeyId}` });
+    return sendJson(await tellPreviews(parts, c.get("principal"), view));
   });
   for (const verb of ["resume", "cancel"] as const) {
     app.post(`/api/flows/:id/${verb}`, async (c) => {
       const id = await readId(c, parts);
       await readJsonObject(c.env);
-      return sendJson(await flows[verb](c.get("principal").accountId, id));
+      const view = await flows[verb](c.get("principal").accountId, id);
+      return sendJson(await tellPreviews(parts, c.get("principal"), view));
     });
   }
 }

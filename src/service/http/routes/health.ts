@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { z } from "zod";
-import { makeOnce } from "../../../base/concurrency.ts";
-import { readVersion } from "../../../base/version.ts";
+import { makeOnce } from "../../../shared/base/concurrency.ts";
+import { readVersion } from "../../../shared/base/version.ts";
 import type { Problem } from "../../health/health.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";

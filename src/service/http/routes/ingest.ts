@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { INGEST_PATH } from "../../../wire/file.ts";
+import { INGEST_PATH } from "../../../shared/wire/file.ts";
 import { receiveIngest } from "../../files/receive-ingest.ts";
 import { bare, type Operation } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
-import { API_KEY_HEADER, API_KEY_PREFIX } from "../../../wire/constants.ts";
+import { z } from "zod";
+import { API_KEY_HEADER, API_KEY_PREFIX } from "../../../shared/wire/constants.ts";
 import {
   MCP_PATH,
   mcpListingSchema,
@@ -8,7 +9,7 @@ import {
   rpcResponseSchema,
   SERVER_CARD_CONTENT_TYPE,
   serverCardSchema,
-} from "../../../wire/mcp.ts";
+} from "../../../shared/wire/mcp.ts";
 import type { ApiKeys, Principal } from "../../auth/api-keys.ts";
 import { createValueGuard } from "../../files/body-limits.ts";
 import { createMcp } from "../../mcp/create-mcp.ts";
@@ -16,14 +17,19 @@ import { isKnownCard, renderServerCard } from "../../mcp/server-card.ts";
 import type { OAuth } from "../../oauth/create-oauth.ts";
 import { OAUTH_PATHS } from "../../oauth/create-provider.ts";
 import { ServiceError } from "../../service-error.ts";
-import { bare, type Operation } from "../openapi/operation.ts";
+import { bare, type Operation, query } from "../openapi/operation.ts";
 import { renderBare } from "../render-outcome.ts";
-import { type RouteEnv, readBytes, unauthorized, watchClient } from "../request.ts";
+import { type RouteEnv, readBytes, readLimit, unauthorized, watchClient } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { FIELDS, sendJson } from "../whole-answer.ts";
 
 /** Largest body: as much as the endpoints that execute take besides file bytes. */
 const BODY_LIMIT = 8 * 1024 * 1024;
+
+/** More than any model reads. */
+const MOST_TOKENS = 10_000_000;
+const BUDGET_TEXT =
+  "All actions are listed as tools too while they come to at most so many tokens, at four characters each. 0: none is, and the model searches.";
 
 const MCP = { path: MCP_PATH, tag: "MCP", access: "mcp" } as const;
 /** The card on one of its two paths. */
@@ -58,6 +64,7 @@ export const mcpOperations: readonly Operation[] = [
     ...MCP,
     method: "post",
     summary: "Answers one JSON-RPC 2.0 message.",
+    parameters: [{ ...query("maxToolTokens", BUDGET_TEXT), schema: z.int().min(0).max(MOST_TOKENS).default(0) }],
     request: { required: true, content: { "application/json": rpcRequestSchema } },
     answers: {
       200: { description: "The response", body: rpcResponseSchema },
@@ -105,6 +112,7 @@ export function addMcpRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
       },
       principal: access.principal,
       clientGone,
+      maxToolTokens: readLimit(c.req.query("maxToolTokens"), { min: 0, max: MOST_TOKENS, byDefault: 0 }),
     });
     return body === undefined ? new Response(null, { status, headers: FIELDS }) : sendJson(body, status);
   });

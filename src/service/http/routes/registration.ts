@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import { z } from "zod";
-import { IDENTITY_PATH, identityRequestSchema, proveIdentity } from "../../../wire/identity.ts";
-import type { KeyScopes } from "../../../wire/key-scopes.ts";
-import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../wire/registration.ts";
+import { IDENTITY_PATH, identityRequestSchema, proveIdentity } from "../../../shared/wire/identity.ts";
+import type { KeyScopes } from "../../../shared/wire/key-scopes.ts";
+import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../shared/wire/registration.ts";
 import { readKeyScopes } from "../../access/key-scopes.ts";
 import { refuseBare, ServiceError } from "../../service-error.ts";
 import { readCallerAddress } from "../caller-address.ts";

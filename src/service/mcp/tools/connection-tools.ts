@@ -1,11 +1,12 @@
-import { isRecord } from "../../../base/json.ts";
-import { shortenText } from "../../../base/text.ts";
+import { appStopped } from "../../../apps/port/create-added-integration.ts";
+import type { Integration } from "../../../apps/port/integration.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { shortenText } from "../../../shared/base/text.ts";
 import type { AccessView } from "../../access/access-view.ts";
-import { appStopped, requireIntegration } from "../../catalog/not-found.ts";
+import { requireIntegration } from "../../catalog/not-found.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { connectUrl, reconnectUrl } from "../../connections/connection-form.ts";
 import { findDefaultConnection } from "../../connections/connections.ts";
-import type { Integration } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { McpCall, McpResult, McpTool } from "../mcp-features.ts";
 import { orRefuse, reads, structuredResult, type ToolParts } from "./tool-results.ts";
@@ -17,7 +18,7 @@ const ANSWER = "connect";
 
 const CONNECTION_ID = {
   type: "string",
-  description: "One of several accounts. Default: the one that needs a new sign-in, else the default one.",
+  description: "One of several accounts.",
 };
 
 /** `svc.get_connection` and `svc.connect_app`. */
@@ -25,7 +26,7 @@ export function createConnectionTools(parts: ToolParts): McpTool[] {
   return [
     {
       name: "svc.get_connection",
-      description: "Shows whether an app is connected, with which account, and whether it needs a new sign-in.",
+      description: "Shows the connection of an app: its account and its state.",
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID, connection_id: CONNECTION_ID }, ["integration_id"]),
       annotations: reads("Show a connection"),
       call: ({ integration_id, connection_id }, { principal }) =>
@@ -36,21 +37,20 @@ export function createConnectionTools(parts: ToolParts): McpTool[] {
     },
     {
       name: "svc.connect_app",
-      description:
-        "Gives the address on which the human connects an app or signs in to it again: show it to them, you cannot do this yourself.",
+      description: "Gives the address on which the human connects an app or signs in again: show it to them.",
       inputSchema: objectSchema(
         {
           integration_id: INTEGRATION_ID,
           connection_id: CONNECTION_ID,
           force_reconnect: {
             type: "boolean",
-            description: "A new sign-in although it is connected, e.g. to grant more.",
+            description: "Sign in anew although it works.",
           },
         },
         ["integration_id"],
       ),
       annotations: {
-        title: "Ask the human to connect an app",
+        title: "Connect an app",
         readOnlyHint: false,
         destructiveHint: false,
         idempotentHint: true,

@@ -1,4 +1,6 @@
-import { createShelf } from "../../../base/newest.ts";
+import { createShelf } from "../../../shared/base/newest.ts";
+import { cutText, shortenToSentence } from "../../../shared/base/text.ts";
+import type { CatalogSearchItem } from "../../../shared/wire/catalog.ts";
 import {
   describeAction,
   describeIntegration,
@@ -14,9 +16,8 @@ import { ACTION_ID, INTEGRATION_ID, objectSchema, textSchema } from "./tool-sche
 const MAX_QUERY = 500;
 const SEARCH_PAGE = { byDefault: 10, max: 100 } as const;
 const INTEGRATION_PAGE = { byDefault: 25, max: 100 } as const;
-const MAX_PAGE = 1_000_000;
 
-const CONNECTED_ONLY = { type: "boolean", description: "Leave out apps that are not connected." };
+const CONNECTED_ONLY = { type: "boolean" };
 
 /** The reading tools: the account, the catalog, and how an action is called. */
 export function createDiscoveryTools(parts: ToolParts): McpTool[] {
@@ -26,7 +27,7 @@ export function createDiscoveryTools(parts: ToolParts): McpTool[] {
 function whoamiTool(parts: ToolParts): McpTool {
   return {
     name: "svc.whoami",
-    description: "Shows the account these tools act for and which apps it has connected.",
+    description: "Shows the account and its connected apps.",
     inputSchema: objectSchema({}),
     annotations: reads("Show the account"),
     async call(_args, { principal }) {
@@ -50,27 +51,39 @@ function searchTool(parts: ToolParts): McpTool {
   const keep = createShelf<FoundItems>(MAX_FOUND, ({ size }) => size);
   return {
     name: "svc.search",
-    description: "Finds actions and apps by what should be done, best first. Start here.",
+    description: "Finds actions and apps, best first. Start here.",
     inputSchema: objectSchema(
       {
-        query: textSchema("What should be done, in a few words.", MAX_QUERY),
+        query: textSchema("What should be done, in a few words."),
         connected_only: CONNECTED_ONLY,
-        limit: countSchema("Most items to return.", SEARCH_PAGE),
+        limit: countSchema(SEARCH_PAGE),
       },
       ["query"],
     ),
     annotations: reads("Search actions"),
     async call({ query, connected_only, limit = SEARCH_PAGE.byDefault }, { principal }) {
       const { id, catalog, connections } = await parts.access.show(principal);
-      const wanted = { query: String(query), connectedOnly: connected_only === true, limit: Number(limit) };
+      const wanted = {
+        query: cutText(String(query), MAX_QUERY),
+        connectedOnly: connected_only === true,
+        limit: Number(limit),
+      };
       const found = await keep(JSON.stringify([id, wanted]), async () => {
-        const items = searchCatalog(catalog, await connections.list(), wanted);
+        const items = searchCatalog(catalog, await connections.list(), wanted).map(showBriefly);
         // As text and as it is.
         return { result: structuredResult({ items }), size: 2 * JSON.stringify(items).length };
       });
       return found.result;
     },
   };
+}
+
+/** Most characters of a summary: with the names, some 60 tokens an item. */
+const MAX_SUMMARY = 110;
+
+/** An item as a model reads ten of: what it does in a sentence. */
+function showBriefly({ title: _, summary = "", ...item }: CatalogSearchItem): CatalogSearchItem {
+  return { ...item, summary: shortenToSentence(summary, MAX_SUMMARY) };
 }
 
 interface FoundItems {
@@ -82,14 +95,14 @@ function integrationTools(parts: ToolParts): McpTool[] {
   return [
     {
       name: "svc.list_integrations",
-      description: "Lists the apps, with their connection state and the ids of their actions.",
+      description: "Lists the apps, with their connection state and action ids.",
       inputSchema: objectSchema({
-        query: textSchema("Words to rank the apps by.", MAX_QUERY),
-        category: textSchema("Only apps of this category."),
+        query: { type: "string" },
+        category: { type: "string" },
         connected_only: CONNECTED_ONLY,
-        supports_action: textSchema("Only apps that have this action id."),
-        page: countSchema("Page, from 1.", { byDefault: 1, max: MAX_PAGE }),
-        page_size: countSchema("Apps per page.", INTEGRATION_PAGE),
+        supports_action: textSchema("An action id."),
+        page: { type: "integer", minimum: 1 },
+        page_size: countSchema(INTEGRATION_PAGE),
       }),
       annotations: reads("List apps"),
       async call({ query, category, connected_only, supports_action, page = 1, page_size }, { principal }) {
@@ -108,7 +121,7 @@ function integrationTools(parts: ToolParts): McpTool[] {
     },
     {
       name: "svc.get_integration",
-      description: "Shows one app: what it is, whether it is connected, and its actions.",
+      description: "Shows one app, its connection state and its actions.",
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID }, ["integration_id"]),
       annotations: reads("Show an app"),
       call: ({ integration_id }, { principal }) =>
@@ -126,11 +139,8 @@ function actionTools(parts: ToolParts): McpTool[] {
   return [
     {
       name: "svc.list_actions",
-      description: "Lists the actions of one app; with an intent the fitting ones come first.",
-      inputSchema: objectSchema(
-        { integration_id: INTEGRATION_ID, intent: textSchema("What should be done.", MAX_QUERY) },
-        ["integration_id"],
-      ),
+      description: "Lists the actions of one app; those that fit an intent come first.",
+      inputSchema: objectSchema({ integration_id: INTEGRATION_ID, intent: { type: "string" } }, ["integration_id"]),
       annotations: reads("List actions"),
       call: ({ integration_id, intent }, { principal }) =>
         orRefuse(async () => {
@@ -142,8 +152,7 @@ function actionTools(parts: ToolParts): McpTool[] {
     },
     {
       name: "svc.get_action",
-      description:
-        "Shows one action: input schema, effect, whether a human must approve it, examples. Read this before svc.execute.",
+      description: "Shows one action: input schema, effect, examples. Read this before svc.execute.",
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID, action_id: ACTION_ID }, [
         "integration_id",
         "action_id",
@@ -161,11 +170,11 @@ function actionTools(parts: ToolParts): McpTool[] {
   ];
 }
 
-function countSchema(description: string, { byDefault, max }: { byDefault: number; max: number }) {
-  return { type: "integer", minimum: 1, maximum: max, default: byDefault, description };
+function countSchema({ byDefault, max }: { byDefault: number; max: number }) {
+  return { type: "integer", minimum: 1, maximum: max, default: byDefault };
 }
 
-/** Absent and blank are the same. */
+/** The first {@link MAX_QUERY} characters. Absent and blank are the same. */
 function readText(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+  return typeof value === "string" && value.trim() !== "" ? cutText(value, MAX_QUERY) : undefined;
 }

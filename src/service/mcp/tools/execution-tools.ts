@@ -1,10 +1,12 @@
-import { isRecord } from "../../../base/json.ts";
-import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../../card/card-layout.ts";
-import { drawArguments, drawPart, drawProse, drawText } from "../../../card/card-text.ts";
-import { MAX_APPROVAL_WAIT_SECONDS } from "../../../wire/approval.ts";
-import { type SideEffectLevel, sideEffectLevelSchema } from "../../../wire/catalog.ts";
-import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
-import { type FormVerdict, readFormAnswer } from "../../../wire/form-answer.ts";
+import { isRecord } from "../../../shared/base/json.ts";
+import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../../shared/card/card-layout.ts";
+import { drawArguments, drawPart, drawProse, drawText } from "../../../shared/card/card-text.ts";
+import { drawPreview, splitTold } from "../../../shared/card/preview-facts.ts";
+import { MAX_APPROVAL_WAIT_SECONDS } from "../../../shared/wire/approval.ts";
+import { type SideEffectLevel, sideEffectLevelSchema } from "../../../shared/wire/catalog.ts";
+import { type FormVerdict, readFormAnswer } from "../../../shared/wire/form-answer.ts";
+import { SHOWN_BY_APP, showWaiting } from "../../../shared/wire/mcp-app.ts";
+import type { Preview } from "../../../shared/wire/preview.ts";
 import type { AccessView } from "../../access/access-view.ts";
 import { type CatalogEntry, levelOf } from "../../catalog/catalog-entry.ts";
 import { explainPolicy } from "../../catalog/describe-catalog.ts";
@@ -25,7 +27,7 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
     {
       name: "svc.execute",
       description:
-        "Runs one action of a connected app. Read its input schema with svc.get_action first. What changes something runs only after a human approved it, in a form or in the owner's inbox.",
+        "Runs one action. Read its input schema with svc.get_action first. A change runs only after a human approved it.",
       inputSchema: EXECUTE_INPUT,
       annotations: {
         title: "Run an action",
@@ -34,11 +36,12 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
         idempotentHint: false,
         openWorldHint: true,
       },
-      call: (args, call) => orRefuse(() => execute(parts, readCanonicalRequest(args), call)),
+      _meta: SHOWN_BY_APP,
+      call: (args, call) => orRefuse(() => executeAction(parts, readCanonicalRequest(args), call)),
     },
     {
       name: "svc.get_execution",
-      description: "Shows an execution or a call that waits for the owner, with its output.",
+      description: "Shows the output of an execution or of a call that waits for the owner.",
       inputSchema: objectSchema({ execution_id: EXECUTION_ID, wait: WAIT }, ["execution_id"]),
       annotations: reads("Show an execution"),
       async call({ execution_id, wait = 0 }, call) {
@@ -54,7 +57,7 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
 }
 
 const EXECUTION_ID = {
-  ...textSchema("The execution_id or approval.id that svc.execute gave."),
+  ...textSchema("execution_id or approval.id of svc.execute."),
   pattern: "^[A-Za-z0-9_-]+$",
 };
 const WAIT = {
@@ -68,20 +71,21 @@ const EXECUTE_INPUT = objectSchema(
   {
     integration_id: INTEGRATION_ID,
     action_id: ACTION_ID,
-    input: { type: "object", description: "Arguments of the action, as its input schema says." },
+    input: { type: "object", description: "As the input schema says." },
     confirm: {
       type: "boolean",
-      description: "True for a change that the human wants. They are asked all the same.",
+      description: "The human wants this change; they are asked all the same.",
     },
-    idempotency_key: textSchema(
-      "With the same text, a repeated call returns the first result and does not run again.",
-      MAX_IDEMPOTENCY_KEY,
-    ),
+    idempotency_key: textSchema("A repeated call with this key only returns the first result."),
   },
   ["integration_id", "action_id", "input"],
 );
 
-async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall): Promise<McpResult> {
+/**
+ * Runs an action; what changes something is put before a human: in a form of the client, or by the owner's inbox. No argument
+ * of the request confirms it.
+ */
+export async function executeAction(parts: ToolParts, args: CanonicalRequest, call: McpCall): Promise<McpResult> {
   const { principal, clientGone } = call;
   const resumed = await resumeHeld(parts, call);
   if (resumed !== undefined) return render(resumed);
@@ -91,23 +95,71 @@ async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall):
     // An approval counts once: a repeated call gets the result of the first.
     const idempotencyKey = args.idempotencyKey ?? `mcp-approval-${call.state?.id}`;
     const connectionId = subject?.connection?.id;
-    const approved = { ...args, connectionId, confirm: true, confirmedLevel: readLevel(call), idempotencyKey };
+    const shown = { confirmedLevel: readLevel(call), previewState: readState(call) };
+    const approved = { ...args, ...shown, connectionId, confirm: true, idempotencyKey };
     const outcome = await parts.canonical.execute({ ...approved, principal, clientGone });
-    return render(outcome);
+    // What they were shown is not true any more: they are asked again.
+    if (!outcome.isStale || outcome.error?.code !== "confirmation_required") return render(outcome);
+    return ask(parts, call, { args, subject, outcome });
   }
   // A model writes the arguments: a call that no person is asked about here waits for the owner, whatever it confirms.
   const isAskedHere = answer === "declined" || (answer !== "nobody" && call.canAsk("form"));
   const unapproved = { ...args, confirm: false, isHeld: !isAskedHere, principal, clientGone };
   const outcome = await parts.canonical.execute(unapproved);
   if (outcome.error?.code !== "confirmation_required") return render(outcome);
-  if (findHeldId(outcome) !== undefined) return offerOwnerPage(parts, call, outcome) ?? render(outcome);
+  const asked = { args, subject, outcome };
+  const heldId = findHeldId(outcome);
+  if (heldId !== undefined)
+    return (
+      offerOwnerPage(parts, call, outcome) ?? { ...render(outcome), ...showHeld(parts, call, { ...asked, heldId }) }
+    );
   if (answer === "declined") return render(decline(outcome));
-  if (subject === undefined) return render(outcome);
-  const { entry, connection, shown } = subject;
-  const asked = outcome.entry ?? entry;
-  const question = askApproval({ entry: asked, input: args.input, account: connection?.label });
-  return call.ask(question, { asked: APPROVAL, shown, level: levelOf(asked), at: parts.now() });
+  return ask(parts, call, asked);
 }
+
+/** A call that was refused for the want of an approval. */
+interface Refused {
+  readonly args: CanonicalRequest;
+  readonly subject: Subject;
+  readonly outcome: StoredExecution;
+}
+
+/** Asks the human about it. */
+function ask(parts: ToolParts, call: McpCall, { args, subject, outcome }: Refused) {
+  if (subject === undefined) return render(outcome);
+  const asked = readAsked(args, subject, outcome);
+  const question = askApproval(asked);
+  const { shown } = subject;
+  const state = asked.preview?.state;
+  return call.ask(question, { asked: APPROVAL, shown, level: levelOf(asked.entry), at: parts.now(), state });
+}
+
+/** For the page that a client shows beside the result: a call that waits for the owner, and where that is. */
+function showHeld(
+  parts: ToolParts,
+  call: McpCall,
+  { args, subject, outcome, heldId }: Refused & { readonly heldId: string },
+) {
+  if (!call.showsApps || subject === undefined) return {};
+  const card = drawCall(describeCall(readAsked(args, subject, outcome)));
+  return { _meta: showWaiting({ url: parts.approvals.urlOf(heldId), card }) };
+}
+
+function readAsked(
+  { input }: CanonicalRequest,
+  { entry, connection }: NonNullable<Subject>,
+  outcome: StoredExecution,
+): AskedCall {
+  const { preview, preview_failed: isUnread } = summariseOutcome(outcome);
+  return { entry: outcome.entry ?? entry, input, account: connection?.label, preview, isUnread };
+}
+
+/** State of the preview that whoever answered the question was shown. */
+function readState({ state }: McpCall): string | undefined {
+  return isRecord(state?.data) && typeof state.data.state === "string" ? state.data.state : undefined;
+}
+
+type Subject = Awaited<ReturnType<typeof describeSubject>>;
 
 /** The level that whoever answered the question was shown; one that does not say it covers only reads. */
 function readLevel({ state }: McpCall): SideEffectLevel {
@@ -151,12 +203,16 @@ interface AskedCall {
   readonly input: Readonly<Record<string, unknown>>;
   /** Label of the account it would use. */
   readonly account: string | undefined;
+  /** What it would do; undefined where that is not known. */
+  readonly preview?: Preview | undefined;
+  /** True where the present state could not be read. */
+  readonly isUnread?: boolean | undefined;
 }
 
 /** The question to the human: the call with its final input. */
 export function askApproval(call: AskedCall): Readonly<Record<string, InputRequest>> {
   const facts = [...describeCall(call), fact("Approve?", nameCall(call))];
-  const lines = fence(layOutFacts(facts, { columns: COLUMNS, rows: Number.POSITIVE_INFINITY }).rows);
+  const lines = fence(drawCall(facts));
   const approve = {
     type: "boolean",
     title: "Approve",
@@ -168,13 +224,19 @@ export function askApproval(call: AskedCall): Readonly<Record<string, InputReque
   return { [APPROVAL]: { method: "elicitation/create", params } };
 }
 
-function describeCall({ entry, input, account }: AskedCall): CardFact[] {
+function drawCall(facts: readonly CardFact[]): readonly string[] {
+  return layOutFacts(facts, { columns: COLUMNS, rows: Number.POSITIVE_INFINITY }).rows;
+}
+
+function describeCall({ entry, input, account, preview, isUnread }: AskedCall): CardFact[] {
   const { integration, action } = entry;
+  const { untold, told } = splitTold(input, preview);
   const prose = (label: string, lines: readonly string[]) => {
     const values = lines.map((line) => ({ line: drawProse(line, IN_FENCE) }));
     return { label, values, isBoilerplate: true };
   };
   return [
+    ...drawPreview({ preview, previewFailed: isUnread }, IN_FENCE),
     fact("Action", drawText(action.title, IN_FENCE)),
     fact("Tool", drawText(entry.toolName, IN_FENCE)),
     fact("App", drawText(integration.name, IN_FENCE)),
@@ -183,12 +245,12 @@ function describeCall({ entry, input, account }: AskedCall): CardFact[] {
       "Effect",
       drawText(entry.raised === undefined ? action.level : `${entry.raised.level}: ${entry.raised.says}`, IN_FENCE),
     ),
-    Object.keys(input).length === 0
-      ? fact("Arguments", "none")
-      : { label: "Arguments", values: drawArguments(Object.entries(input), IN_FENCE) },
+    ...(Object.keys(input).length === 0 ? [fact("Arguments", "none")] : []),
+    { label: "Arguments", values: drawArguments(Object.entries(untold), IN_FENCE) },
     prose("Why asked", [explainPolicy(entry) ?? ""]),
     prose("Check", action.askBefore ?? []),
-  ];
+    { label: "As sent", values: drawArguments(Object.entries(told), IN_FENCE) },
+  ].filter(({ values }) => values.length > 0);
 }
 
 function fact(label: string, line: string): CardFact {

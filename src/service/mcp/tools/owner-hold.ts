@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json.ts";
+import { isRecord } from "../../../shared/base/json.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import { followApproval } from "../../approvals/follow-approval.ts";
 import { refuseHeld } from "../../approvals/hold-call.ts";

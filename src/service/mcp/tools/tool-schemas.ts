@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../../wire/tool.ts";
+import type { JsonSchema } from "../../../shared/wire/tool.ts";
 
 /** An object schema that takes nothing it does not name. */
 export function objectSchema(
@@ -8,12 +8,12 @@ export function objectSchema(
   return { type: "object", properties, ...(required.length > 0 && { required }), additionalProperties: false };
 }
 
-/** A text of at most 200 characters, where nothing else is said. */
-export function textSchema(description: string, maxLength = 200): JsonSchema {
-  return { type: "string", maxLength, description };
+/** A text. Whoever reads it bounds its length: a model reads every limit that a schema names. */
+export function textSchema(description: string): JsonSchema {
+  return { type: "string", description };
 }
 
 /** Slug of an integration. */
 export const INTEGRATION_ID = textSchema("Slug of the app.");
 /** Action id or full tool name. */
-export const ACTION_ID = textSchema("Id of the action, or its full tool name.");
+export const ACTION_ID = textSchema("Id of the action.");
