@@ -1,1 +1,1 @@
-export { type AiSdkTools, openAiSdkTools } from "./runtimes/ai-sdk/ai-sdk-tools.ts";
+export { type AiSdkTools, openAiSdkTools } from "./plugin/runtimes/ai-sdk/ai-sdk-tools.ts";

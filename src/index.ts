@@ -1,16 +1,16 @@
-export { type CardOptions, createApprovalCard } from "./calls/ask/card.ts";
+export { type CardOptions, createApprovalCard } from "./plugin/calls/ask/card.ts";
 export type {
   ApprovalDecision,
   ApprovalFile,
   ApprovalRequest,
   Approver,
   Effect,
-} from "./calls/ask/request.ts";
-export type { SyncReport, ToolCatalog } from "./calls/catalog/catalog.ts";
-export type { CatalogEntry } from "./calls/catalog/catalog-entry.ts";
-export type { PinChange, PinMode, Pins } from "./calls/catalog/pins.ts";
-export type { ContinueAnswer, ContinuedCall, ContinueOptions, PreparedCall } from "./calls/continue.ts";
-export type { ConnectionChoice, OutcomeStatus, ToolOutcome } from "./calls/outcome.ts";
+} from "./plugin/calls/ask/request.ts";
+export type { SyncReport, ToolCatalog } from "./plugin/calls/catalog/catalog.ts";
+export type { CatalogEntry } from "./plugin/calls/catalog/catalog-entry.ts";
+export type { PinChange, PinMode, Pins } from "./plugin/calls/catalog/pins.ts";
+export type { ContinueAnswer, ContinuedCall, ContinueOptions, PreparedCall } from "./plugin/calls/continue.ts";
+export type { ConnectionChoice, OutcomeStatus, ToolOutcome } from "./plugin/calls/outcome.ts";
 export type {
   ConnectAnswer,
   ConnectionChooser,
@@ -20,25 +20,18 @@ export type {
   ToolCall,
   UploadMode,
   ValidationMode,
-} from "./calls/pipeline.ts";
-export type { ResultPage } from "./calls/results.ts";
-export { createToolSession, type ToolSession, type ToolSessionOptions } from "./calls/session.ts";
-export type { SessionEvent } from "./calls/session-events.ts";
-export type { StaticTool } from "./calls/static-tools.ts";
-export { SvcClient } from "./client/client.ts";
-export type { SvcClientOptions } from "./client/client-options.ts";
-export type { ExecuteReply } from "./client/reply.ts";
-export type { RequestBody } from "./client/request.ts";
-export type { CallOptions } from "./client/transport.ts";
-export {
-  isSvcError,
-  type NextAction,
-  SvcError,
-  type SvcErrorCode,
-  type SvcErrorOptions,
-} from "./errors.ts";
-export { type CredentialStore, type Credentials, openCredentialStore } from "./pairing/credentials.ts";
-export { type PairOptions, type PairProgress, pairDevice } from "./pairing/pair.ts";
+} from "./plugin/calls/pipeline.ts";
+export type { ResultPage } from "./plugin/calls/results.ts";
+export { createToolSession, type ToolSession, type ToolSessionOptions } from "./plugin/calls/session.ts";
+export type { SessionEvent } from "./plugin/calls/session-events.ts";
+export type { StaticTool } from "./plugin/calls/static-tools.ts";
+export { SvcClient } from "./plugin/client/client.ts";
+export type { SvcClientOptions } from "./plugin/client/client-options.ts";
+export type { ExecuteReply } from "./plugin/client/reply.ts";
+export type { RequestBody } from "./plugin/client/request.ts";
+export type { CallOptions } from "./plugin/client/transport.ts";
+export { type CredentialStore, type Credentials, openCredentialStore } from "./plugin/pairing/credentials.ts";
+export { type PairOptions, type PairProgress, pairDevice } from "./plugin/pairing/pair.ts";
 export {
   type OfferedCall,
   type OfferedTool,
@@ -46,10 +39,17 @@ export {
   type Toolbox,
   type ToolboxOptions,
   type ToolReply,
-} from "./runtimes/library/open-toolbox.ts";
-export { createTerminalApprover } from "./runtimes/terminal/approve-in-terminal.ts";
-export { projectToolSchema } from "./schema/project/project-schema.ts";
-export { type ArgumentGuard, createArgumentGuard, type GuardResult } from "./schema/repair/argument-guard.ts";
+} from "./plugin/runtimes/library/open-toolbox.ts";
+export { createTerminalApprover } from "./plugin/runtimes/terminal/approve-in-terminal.ts";
+export { projectToolSchema } from "./plugin/schema/project/project-schema.ts";
+export { type ArgumentGuard, createArgumentGuard, type GuardResult } from "./plugin/schema/repair/argument-guard.ts";
+export {
+  isSvcError,
+  type NextAction,
+  SvcError,
+  type SvcErrorCode,
+  type SvcErrorOptions,
+} from "./shared/errors.ts";
 export type {
   ActionDetail,
   ActionItem,
@@ -59,7 +59,7 @@ export type {
   IntegrationItem,
   IntegrationPage,
   SideEffectLevel,
-} from "./wire/catalog.ts";
+} from "./shared/wire/catalog.ts";
 export type {
   CanonicalErrorCode,
   CanonicalExecuteRequest,
@@ -72,8 +72,8 @@ export type {
   ToolErrorType,
   ToolExecuteRequest,
   UploadInstruction,
-} from "./wire/execution.ts";
-export type { FileAttachment, FileUploadable, IngestReply } from "./wire/file.ts";
+} from "./shared/wire/execution.ts";
+export type { FileAttachment, FileUploadable, IngestReply } from "./shared/wire/file.ts";
 export type {
   Flow,
   FlowApproveRequest,
@@ -84,13 +84,13 @@ export type {
   FlowTemplate,
   FlowTemplates,
   FlowView,
-} from "./wire/flow.ts";
-export type { McpListing, RpcRequest, RpcResponse, ServerCard } from "./wire/mcp.ts";
+} from "./shared/wire/flow.ts";
+export type { McpListing, RpcRequest, RpcResponse, ServerCard } from "./shared/wire/mcp.ts";
 export type {
   BootstrapPollReply,
   BootstrapStartReply,
   PairExchangeReply,
   PairStartReply,
   PairStartRequest,
-} from "./wire/registration.ts";
-export type { JsonSchema, Tool, ToolList, ToolSearch } from "./wire/tool.ts";
+} from "./shared/wire/registration.ts";
+export type { JsonSchema, Tool, ToolList, ToolSearch } from "./shared/wire/tool.ts";

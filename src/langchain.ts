@@ -1,11 +1,14 @@
-export { type ApprovalMiddlewareOptions, createApprovalMiddleware } from "./runtimes/langchain/approval-middleware.ts";
-export { createDynamicToolsMiddleware, type DynamicToolsOptions } from "./runtimes/langchain/dynamic-tools.ts";
+export {
+  type ApprovalMiddlewareOptions,
+  createApprovalMiddleware,
+} from "./plugin/runtimes/langchain/approval-middleware.ts";
+export { createDynamicToolsMiddleware, type DynamicToolsOptions } from "./plugin/runtimes/langchain/dynamic-tools.ts";
 export {
   type ApprovalInterrupt,
   type InterruptQuestion,
   isApprovalInterrupt,
-} from "./runtimes/langchain/interrupt-payload.ts";
-export type { ProgressEvent } from "./runtimes/langchain/progress.ts";
-export { readOutcome, type SvcTool } from "./runtimes/langchain/svc-tool.ts";
-export { SvcToolkit } from "./runtimes/langchain/toolkit.ts";
-export type { SvcToolkitOptions, ToolFilter } from "./runtimes/langchain/toolkit-options.ts";
+} from "./plugin/runtimes/langchain/interrupt-payload.ts";
+export type { ProgressEvent } from "./plugin/runtimes/langchain/progress.ts";
+export { readOutcome, type SvcTool } from "./plugin/runtimes/langchain/svc-tool.ts";
+export { SvcToolkit } from "./plugin/runtimes/langchain/toolkit.ts";
+export type { SvcToolkitOptions, ToolFilter } from "./plugin/runtimes/langchain/toolkit-options.ts";

@@ -1,1 +1,1 @@
-export { type AgentApproval, type AgentTools, openAgentTools } from "./runtimes/openai-agents/agent-tools.ts";
+export { type AgentApproval, type AgentTools, openAgentTools } from "./plugin/runtimes/openai-agents/agent-tools.ts";

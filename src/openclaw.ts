@@ -1,1 +1,1 @@
-export { svcPlugin as default } from "./runtimes/openclaw/svc-plugin.ts";
+export { svcPlugin as default } from "./plugin/runtimes/openclaw/svc-plugin.ts";

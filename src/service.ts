@@ -1,6 +1,5 @@
-export { createService, type Service } from "./service/create-service.ts";
-export { builtInIntegrations } from "./service/integrations/built-in.ts";
-export { type ActionDefinition, defineAction, describeFile } from "./service/integrations/define-action.ts";
+export { builtInIntegrations } from "./apps/built-in.ts";
+export { type ActionDefinition, defineAction, describeFile } from "./apps/port/define-action.ts";
 export type {
   AccessToken,
   Action,
@@ -8,14 +7,26 @@ export type {
   ConnectionView,
   HeldFile,
   Integration,
+  PreviewContext,
+  PreviewFile,
   SettingField,
   SignInPlan,
   SignInProvider,
-} from "./service/integrations/integration.ts";
+} from "./apps/port/integration.ts";
+export {
+  changeText,
+  changeValue,
+  checkState,
+  type PreviewDraft,
+  quoteName,
+  refuseChanged,
+} from "./apps/port/preview.ts";
 export {
   createProviderError,
   type ProviderFailure,
   readRetryAfter,
-} from "./service/integrations/provider-failure.ts";
+} from "./apps/port/provider-failure.ts";
+export { type KeptWrite, refuseUndo, type UndoPlan, type Verdict } from "./apps/port/undo.ts";
+export { createService, type Service } from "./service/create-service.ts";
 export { ServiceError, type ServiceErrorOptions } from "./service/service-error.ts";
 export type { ServiceOptions } from "./service/service-options.ts";

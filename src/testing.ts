@@ -1,4 +1,8 @@
-export { createScriptedApprover, type ScriptedAnswer, type ScriptedApprover } from "./calls/ask/scripted-approver.ts";
+export {
+  createScriptedApprover,
+  type ScriptedAnswer,
+  type ScriptedApprover,
+} from "./plugin/calls/ask/scripted-approver.ts";
 export {
   type CheckedTool,
   createToolChecks,
@@ -6,5 +10,5 @@ export {
   type TestFunctions,
   type ToolCheck,
   type ToolCheckSubject,
-} from "./calls/check-tool.ts";
+} from "./plugin/calls/check-tool.ts";
 export { startTestService, type TestService } from "./service/test-kit/start-test-service.ts";

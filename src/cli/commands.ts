@@ -129,6 +129,10 @@ function addToolCommands(program: Command, run: Run): void {
     .addOption(upload.choices(["envelope", "ingest"]))
     .addOption(timeoutOption())
     .action(run(async () => (await import("./commands/call.ts")).call));
+  add(program, "undo", "take back what a call changed; shown to you for approval first")
+    .argument("<id>", "execution_id of its answer")
+    .addOption(timeoutOption())
+    .action(run(async () => (await import("./commands/call.ts")).undo));
 }
 
 function addFlowCommands(program: Command, run: Run): void {

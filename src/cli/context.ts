@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join, win32 } from "node:path";
-import { SvcError } from "../errors.ts";
+import { SvcError } from "../shared/errors.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Folders, environment, streams and abort signal of a command. */

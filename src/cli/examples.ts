@@ -40,6 +40,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   search: ["send a mail"],
   describe: ["drive_upload_file"],
   call: [`notes_search --args '{"query":"budget"}'`, "drive_upload_file --file file=report.pdf"],
+  undo: ["exe_k3m9x2p7qahd"],
   "flows templates": [""],
   "flows list": ["--limit 5"],
   "flows start": [`notes_reminder --input '{"text":"Water the plants"}'`],

@@ -1,5 +1,5 @@
-import type { OutcomeStatus, ToolOutcome } from "../calls/outcome.ts";
-import { isSvcError, type SvcError, type SvcErrorCode } from "../errors.ts";
+import type { OutcomeStatus, ToolOutcome } from "../plugin/calls/outcome.ts";
+import { isSvcError, type SvcError, type SvcErrorCode } from "../shared/errors.ts";
 
 /** Exit codes of every command; printed by `svc help`. */
 export const EXIT = {

@@ -1,8 +1,8 @@
-import { isRecord } from "../base/json.ts";
-import { describeStarter } from "../card/flow-starter.ts";
-import { toPlainText } from "../card/plain-text.ts";
-import { toLocalTime } from "../runtimes/terminal/show-card.ts";
-import type { Flow, FlowStep, FlowTemplate, FlowView } from "../wire/flow.ts";
+import { toLocalTime } from "../plugin/runtimes/terminal/show-card.ts";
+import { isRecord } from "../shared/base/json.ts";
+import { describeStarter } from "../shared/card/flow-starter.ts";
+import { toPlainText } from "../shared/card/plain-text.ts";
+import type { Flow, FlowStep, FlowTemplate, FlowView } from "../shared/wire/flow.ts";
 import { type Terminal, wrapWords } from "./terminal.ts";
 
 const MARKS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { CommanderError } from "commander";
-import { toPlainText } from "../card/plain-text.ts";
-import { isSvcError } from "../errors.ts";
+import { toPlainText } from "../shared/card/plain-text.ts";
+import { isSvcError } from "../shared/errors.ts";
 
 /** An error as `--json` prints it, on one line of standard output; `code` is one of docs/errors.md, or `usage`. */
 interface JsonError {

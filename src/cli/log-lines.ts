@@ -1,5 +1,5 @@
-import { toPlainText } from "../card/plain-text.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
+import { toPlainText } from "../shared/card/plain-text.ts";
 
 /** How `svc serve` writes what its operator should know: a line for people, or one JSON object on each line. */
 export type LogFormat = "text" | "json";

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { readVersion } from "../base/version.ts";
+import { readVersion } from "../shared/base/version.ts";
 import { addCommands } from "./commands.ts";
 import { type CliContext, findPlaces, type Run, type RunCommand } from "./context.ts";
 import { addExamples } from "./examples.ts";

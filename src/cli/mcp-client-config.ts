@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { applyEdits, modify, type ParseError, parse as parseJsonc } from "jsonc-parser";
 import { parse as parseToml, stringify as stringifyToml } from "smol-toml";
-import { isRecord } from "../base/json.ts";
-import { SvcError } from "../errors.ts";
+import { isRecord } from "../shared/base/json.ts";
+import { SvcError } from "../shared/errors.ts";
 
 /** Where a client's file has its servers. */
 export interface ServersPlace {

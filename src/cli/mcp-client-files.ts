@@ -3,10 +3,10 @@ import { access, chmod, constants, copyFile, mkdir, readFile, realpath } from "n
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { replaceFile } from "../base/disk.ts";
-import { errorCode, hasCode } from "../base/error-code.ts";
-import { SvcError } from "../errors.ts";
-import type { InstallConfig } from "../pairing/bootstrap.ts";
+import type { InstallConfig } from "../plugin/pairing/bootstrap.ts";
+import { replaceFile } from "../shared/base/disk.ts";
+import { errorCode, hasCode } from "../shared/base/error-code.ts";
+import { SvcError } from "../shared/errors.ts";
 import { findServer, type ServersPlace } from "./mcp-client-config.ts";
 import type { McpClientName } from "./mcp-client-names.ts";
 

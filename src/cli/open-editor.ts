@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Editor } from "../runtimes/terminal/approve-in-terminal.ts";
+import type { Editor } from "../plugin/runtimes/terminal/approve-in-terminal.ts";
 import type { CliContext } from "./context.ts";
 
 /** Largest text that is read back, in bytes. */

@@ -1,11 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { createCatalog, type ToolCatalog } from "../calls/catalog/catalog.ts";
-import { parseBaseUrl } from "../client/base-url.ts";
-import { SvcClient } from "../client/client.ts";
-import type { ProxySettings } from "../client/client-options.ts";
-import { SvcError } from "../errors.ts";
-import { type CredentialStore, openCredentialStore } from "../pairing/credentials.ts";
+import { createCatalog, type ToolCatalog } from "../plugin/calls/catalog/catalog.ts";
+import { parseBaseUrl } from "../plugin/client/base-url.ts";
+import { SvcClient } from "../plugin/client/client.ts";
+import type { ProxySettings } from "../plugin/client/client-options.ts";
+import { type CredentialStore, openCredentialStore } from "../plugin/pairing/credentials.ts";
+import { SvcError } from "../shared/errors.ts";
 import type { CliContext, Places } from "./context.ts";
 import type { McpClientName } from "./mcp-client-names.ts";
 import { readSettings, type SettingFlags, type Settings } from "./settings.ts";

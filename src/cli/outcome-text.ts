@@ -1,5 +1,5 @@
-import { DECLINED, type OutcomeStatus, type ToolOutcome } from "../calls/outcome.ts";
-import { toPlainText } from "../card/plain-text.ts";
+import { DECLINED, type OutcomeStatus, type ToolOutcome } from "../plugin/calls/outcome.ts";
+import { toPlainText } from "../shared/card/plain-text.ts";
 import { readHint, type Terminal, wrapWords } from "./terminal.ts";
 
 const TITLES: Readonly<Record<OutcomeStatus, string>> = {

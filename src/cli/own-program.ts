@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { SvcError } from "../errors.ts";
+import { SvcError } from "../shared/errors.ts";
 import type { Program } from "./mcp-client-files.ts";
 
 /** Folders of npx and its like, emptied without notice. */

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { InvalidArgumentError, Option } from "commander";
-import { hasCode } from "../base/error-code.ts";
-import { isSvcError, SvcError } from "../errors.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
+import { hasCode } from "../shared/base/error-code.ts";
+import { isSvcError, SvcError } from "../shared/errors.ts";
 
 /** The database of a service, where it is not a file in its data folder. */
 export const databaseOption = () =>
@@ -86,9 +86,7 @@ export function listServeOptions(): Option[] {
     new Option("--keep-days <number>", "days that the log and ended flows are kept, 0 for ever (default: 90)").env(
       "SVC_KEEP_DAYS",
     ),
-    new Option("--provider-timeout <seconds>", "longest time an action of an app may take (default: 60)").env(
-      "SVC_PROVIDER_TIMEOUT",
-    ),
+    ...listCallOptions(),
     new Option(
       "--allow-host <host:port>",
       "let files be fetched from this host of yours, over http too; repeatable, or several with spaces in the variable",
@@ -131,6 +129,21 @@ export function listServeOptions(): Option[] {
   ];
 }
 
+/** What holds for every call. */
+function listCallOptions(): Option[] {
+  return [
+    new Option("--undo-space <megabytes>", "space for what undoing needs, 0 keeps nothing (default: 1000)").env(
+      "SVC_UNDO_SPACE",
+    ),
+    new Option("--send-delay <seconds>", "time to stop a mail after its approval, 0 to 60 (default: 0)").env(
+      "SVC_SEND_DELAY",
+    ),
+    new Option("--provider-timeout <seconds>", "longest time an action of an app may take (default: 60)").env(
+      "SVC_PROVIDER_TIMEOUT",
+    ),
+  ];
+}
+
 /** How those who type a command know an option of the service. */
 const TYPED: Partial<Record<keyof ServiceOptions, string>> = {
   dataDir: "--data",
@@ -143,6 +156,8 @@ const TYPED: Partial<Record<keyof ServiceOptions, string>> = {
   metricsToken: "SVC_METRICS_TOKEN",
   usageLimit: "--usage-limit",
   retentionDays: "--keep-days",
+  undoMegabytes: "--undo-space",
+  sendDelay: "--send-delay",
   allowHosts: "--allow-host",
   notify: "--notify",
   providerTimeoutMs: "--provider-timeout",

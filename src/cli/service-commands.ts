@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from "commander";
-import { knownApps } from "../service/added/known-apps.ts";
+import { knownApps } from "../apps/known/known-apps.ts";
 import type { Run } from "./context.ts";
 import { collect, configOption, databaseOption, dataOption, listServeOptions } from "./serve-options.ts";
 

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { z } from "zod";
-import { errorCode, hasCode } from "../base/error-code.ts";
-import { isRecord, parseJson } from "../base/json.ts";
-import { spellAddress } from "../client/base-url.ts";
-import { SvcError } from "../errors.ts";
+import { spellAddress } from "../plugin/client/base-url.ts";
+import { errorCode, hasCode } from "../shared/base/error-code.ts";
+import { isRecord, parseJson } from "../shared/base/json.ts";
+import { SvcError } from "../shared/errors.ts";
 import type { Places } from "./context.ts";
 
 const fileSchema = z.strictObject({

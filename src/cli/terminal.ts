@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
 import { Help } from "commander";
-import { quoteWord } from "../base/text.ts";
-import { toPlainText } from "../card/plain-text.ts";
-import { isSvcError } from "../errors.ts";
+import { quoteWord } from "../shared/base/text.ts";
+import { toPlainText } from "../shared/card/plain-text.ts";
+import { isSvcError } from "../shared/errors.ts";
 import { EXIT } from "./exit-codes.ts";
 import { writeJsonError } from "./json-errors.ts";
 

@@ -1,10 +1,10 @@
 import { readdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
-import { isSvcError } from "../../errors.ts";
-import type { BootstrapProgress } from "../../pairing/bootstrap.ts";
-import { type CredentialStore, type Credentials, openCredentialStore } from "../../pairing/credentials.ts";
-import { type PairProgress, pairDevice } from "../../pairing/pair.ts";
-import type { KeyScopes } from "../../wire/key-scopes.ts";
+import type { BootstrapProgress } from "../../plugin/pairing/bootstrap.ts";
+import { type CredentialStore, type Credentials, openCredentialStore } from "../../plugin/pairing/credentials.ts";
+import { type PairProgress, pairDevice } from "../../plugin/pairing/pair.ts";
+import { isSvcError } from "../../shared/errors.ts";
+import type { KeyScopes } from "../../shared/wire/key-scopes.ts";
 import { type CliContext, sayReaders } from "../context.ts";
 import { EXIT, exitCodeFor } from "../exit-codes.ts";
 import { chooseBaseUrl, createClient, findKeyFolder, type OpenClient, openClient } from "../open-session.ts";

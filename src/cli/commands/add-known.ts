@@ -1,6 +1,6 @@
-import { SvcError } from "../../errors.ts";
-import { type KnownWay, searchKnownApps, writeLongCommand } from "../../service/added/known-app-command.ts";
-import { KNOWN_APPS_CHECKED, type KnownApp, knownApps } from "../../service/added/known-apps.ts";
+import { type KnownWay, searchKnownApps, writeLongCommand } from "../../apps/known/known-app-command.ts";
+import { KNOWN_APPS_CHECKED, type KnownApp, knownApps } from "../../apps/known/known-apps.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { wrapWords } from "../terminal.ts";

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import { toPlainText } from "../../card/plain-text.ts";
-import { SvcError } from "../../errors.ts";
-import { McpConnectError, type McpDefinition } from "../../service/added/mcp/connect-mcp.ts";
-import { findSignInChallenge } from "../../service/added/mcp/mcp-failure.ts";
-import { prepareMcp } from "../../service/added/mcp/read-mcp-tools.ts";
+import { McpConnectError, type McpDefinition } from "../../apps/mcp/connect-mcp.ts";
+import { findSignInChallenge } from "../../apps/mcp/mcp-failure.ts";
+import { prepareMcp } from "../../apps/mcp/read-mcp-tools.ts";
+import { hideSecrets } from "../../apps/port/hide-secrets.ts";
 import { isPublicHost } from "../../service/fetch/address-rules.ts";
-import { hideSecrets } from "../../service/secrets/secret-settings.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { CliContext } from "../context.ts";
 import { endSentence } from "../terminal.ts";
 import { type AddFlags, addSource, checkPlace } from "./add-source.ts";

@@ -1,6 +1,6 @@
-import { isSignInNeeded } from "../../service/added/openapi/plan-sign-in.ts";
-import { prepareOpenApi } from "../../service/added/openapi/prepare-openapi.ts";
-import type { SourceContent } from "../../service/added/source-content.ts";
+import { isSignInNeeded } from "../../apps/openapi/plan-sign-in.ts";
+import { prepareOpenApi } from "../../apps/openapi/prepare-openapi.ts";
+import type { SourceContent } from "../../apps/port/source-content.ts";
 import type { CliContext } from "../context.ts";
 import { type AddFlags, addSource, checkPlace } from "./add-source.ts";
 

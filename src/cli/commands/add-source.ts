@@ -1,20 +1,20 @@
 import { resolve } from "node:path";
-import { toPlainText } from "../../card/plain-text.ts";
-import { SvcError } from "../../errors.ts";
-import { LineReader } from "../../runtimes/terminal/line-reader.ts";
-import { changeLevels } from "../../service/added/action-levels.ts";
-import { openSourceAdmin, type SourceAdmin } from "../../service/added/open-source-admin.ts";
-import { isStopped } from "../../service/added/source.ts";
+import { changeLevels } from "../../apps/port/action-levels.ts";
+import type { NewSource } from "../../apps/port/source.ts";
+import { isStopped } from "../../apps/port/source.ts";
 import {
   compareContents,
   type Difference,
   type SourceContent,
   type StoredAction,
   summariseDifferences,
-} from "../../service/added/source-content.ts";
-import type { NewSource } from "../../service/added/source-store.ts";
+} from "../../apps/port/source-content.ts";
+import { LineReader } from "../../plugin/runtimes/terminal/line-reader.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../service/added/open-source-admin.ts";
 import { readServingUrl } from "../../service/store/data-folder.ts";
-import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { SvcError } from "../../shared/errors.ts";
+import { SIDE_EFFECT_LEVELS } from "../../shared/wire/catalog.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { measureLastColumn, type Terminal, wrapWords } from "../terminal.ts";

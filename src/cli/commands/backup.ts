@@ -1,13 +1,13 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { exactTime } from "../../base/text.ts";
-import { toPlainText } from "../../card/plain-text.ts";
-import { SvcError } from "../../errors.ts";
 import { compactStore } from "../../service/backup/compact-store.ts";
 import type { BackupPowers } from "../../service/backup/describe-backup.ts";
 import { makeBackup } from "../../service/backup/make-backup.ts";
 import { checkBackup, restoreBackup } from "../../service/backup/restore-backup.ts";
+import { exactTime } from "../../shared/base/text.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { type CliContext, sayReaders } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { wholeNumber } from "../settings.ts";

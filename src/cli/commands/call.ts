@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { createToolSession } from "../../calls/session.ts";
-import { SvcError } from "../../errors.ts";
-import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
-import { LineReader } from "../../runtimes/terminal/line-reader.ts";
-import { createConnectPresenter } from "../../runtimes/terminal/present-connect-link.ts";
+import { createToolSession } from "../../plugin/calls/session.ts";
+import { createTerminalApprover } from "../../plugin/runtimes/terminal/approve-in-terminal.ts";
+import { LineReader } from "../../plugin/runtimes/terminal/line-reader.ts";
+import { createConnectPresenter } from "../../plugin/runtimes/terminal/present-connect-link.ts";
+import { SvcError } from "../../shared/errors.ts";
+import { nameUndo } from "../../shared/wire/execution.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
 import { findEditor } from "../open-editor.ts";
@@ -92,6 +93,28 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
     }
   } finally {
     person.approve.close();
+    await client.close();
+  }
+}
+
+/** `svc undo`: the call that takes back an earlier one, which the human at the terminal approves like any other. */
+export async function undo(
+  context: CliContext,
+  id: string,
+  flags: Pick<CallFlags, "baseUrl" | "timeout">,
+): Promise<number> {
+  const { tool, ...account } = await findUndo(context, id, flags);
+  return call(context, tool, { ...flags, ...account, args: JSON.stringify({ execution_id: id }) });
+}
+
+async function findUndo(context: CliContext, id: string, flags: Pick<CallFlags, "baseUrl">) {
+  const { client } = await openClient(context, flags);
+  try {
+    const { undo: offered, integration_id } = await client.getExecution(id);
+    // Without an offer the refusal of the call says why.
+    const tool = offered?.tool_name ?? nameUndo(integration_id ?? "");
+    return { tool, ...(offered?.connection_id !== undefined && { connection: offered.connection_id }) };
+  } finally {
     await client.close();
   }
 }

@@ -1,8 +1,8 @@
-import { isRecord } from "../../base/json.ts";
-import { type CatalogEntry, mustAskFirst } from "../../calls/catalog/catalog-entry.ts";
-import { toPlainText } from "../../card/plain-text.ts";
-import { SvcError } from "../../errors.ts";
-import { isFileField } from "../../media/locate/locate-files.ts";
+import { type CatalogEntry, mustAskFirst } from "../../plugin/calls/catalog/catalog-entry.ts";
+import { isFileField } from "../../plugin/media/locate/locate-files.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withCatalog } from "../open-session.ts";

@@ -1,12 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { findRefusal, findWaitingApproval, isOverdue, mayHaveActed, watchFlow } from "../../calls/flows/read-flow.ts";
-import { cleanText, type ToolOutcome } from "../../calls/outcome.ts";
-import { createToolSession } from "../../calls/session.ts";
-import type { SvcClient } from "../../client/client.ts";
-import { sleepFor } from "../../client/retry.ts";
-import { isSvcError, SvcError } from "../../errors.ts";
-import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
-import type { FlowView } from "../../wire/flow.ts";
+import {
+  findRefusal,
+  findWaitingApproval,
+  isOverdue,
+  mayHaveActed,
+  watchFlow,
+} from "../../plugin/calls/flows/read-flow.ts";
+import { cleanText, type ToolOutcome } from "../../plugin/calls/outcome.ts";
+import { createToolSession } from "../../plugin/calls/session.ts";
+import type { SvcClient } from "../../plugin/client/client.ts";
+import { sleepFor } from "../../plugin/client/retry.ts";
+import { createTerminalApprover } from "../../plugin/runtimes/terminal/approve-in-terminal.ts";
+import { isSvcError, SvcError } from "../../shared/errors.ts";
+import type { FlowView } from "../../shared/wire/flow.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
 import { createFlowScreen, formatFlowList, formatTemplates } from "../flow-screen.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { SvcError } from "../../errors.ts";
-import { bootstrapInstaller, type InstallConfig } from "../../pairing/bootstrap.ts";
+import { bootstrapInstaller, type InstallConfig } from "../../plugin/pairing/bootstrap.ts";
+import { SvcError } from "../../shared/errors.ts";
 import { type CliContext, sayReaders } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { mergeConfig, type ServerEntry, showServer } from "../mcp-client-config.ts";

@@ -1,8 +1,8 @@
-import { findConnectUrl } from "../../calls/steps/answer/await-connection.ts";
-import { toPlainText } from "../../card/plain-text.ts";
-import { listAllIntegrations } from "../../client/all-integrations.ts";
-import { SvcError } from "../../errors.ts";
-import type { IntegrationItem } from "../../wire/catalog.ts";
+import { findConnectUrl } from "../../plugin/calls/steps/answer/await-connection.ts";
+import { listAllIntegrations } from "../../plugin/client/all-integrations.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { SvcError } from "../../shared/errors.ts";
+import type { IntegrationItem } from "../../shared/wire/catalog.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withClient } from "../open-session.ts";

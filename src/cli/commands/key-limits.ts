@@ -1,6 +1,6 @@
-import { SvcError } from "../../errors.ts";
-import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
-import type { KeyScopes } from "../../wire/key-scopes.ts";
+import { SvcError } from "../../shared/errors.ts";
+import { SIDE_EFFECT_LEVELS } from "../../shared/wire/catalog.ts";
+import type { KeyScopes } from "../../shared/wire/key-scopes.ts";
 import { wholeNumber } from "../settings.ts";
 
 /** Flags that ask for a smaller key. */

@@ -1,6 +1,6 @@
-import { SvcError } from "../../errors.ts";
-import { type LevelRule, listUnmatched, parseLevelRule, RULE_LEVELS } from "../../service/added/action-levels.ts";
-import type { SourceContent } from "../../service/added/source-content.ts";
+import { type LevelRule, listUnmatched, parseLevelRule, RULE_LEVELS } from "../../apps/port/action-levels.ts";
+import type { SourceContent } from "../../apps/port/source-content.ts";
+import { SvcError } from "../../shared/errors.ts";
 
 /** Flag of every command that sets levels of actions. */
 export interface LevelFlags {

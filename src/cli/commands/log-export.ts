@@ -2,9 +2,9 @@ import { open } from "node:fs/promises";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { hasCode } from "../../base/error-code.ts";
-import { SvcError } from "../../errors.ts";
 import { exportLog, LOG_STATUSES, type LogLine } from "../../service/approvals/export-log.ts";
+import { hasCode } from "../../shared/base/error-code.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 

@@ -1,5 +1,5 @@
-import { readVersion } from "../../base/version.ts";
-import { serveMcp } from "../../runtimes/mcp/serve-mcp.ts";
+import { serveMcp } from "../../plugin/runtimes/mcp/serve-mcp.ts";
+import { readVersion } from "../../shared/base/version.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { McpClientName } from "../mcp-client-names.ts";

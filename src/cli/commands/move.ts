@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type CredentialStore, openCredentialStore } from "../../pairing/credentials.ts";
-import { moveCredentials } from "../../pairing/move.ts";
+import { type CredentialStore, openCredentialStore } from "../../plugin/pairing/credentials.ts";
+import { moveCredentials } from "../../plugin/pairing/move.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listStoredKeys, readProxy } from "../open-session.ts";

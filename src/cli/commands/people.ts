@@ -1,6 +1,6 @@
-import { exactTime } from "../../base/text.ts";
-import { SvcError } from "../../errors.ts";
 import { type ListedPerson, openPeopleAdmin, type PeopleAdmin } from "../../service/auth/open-people-admin.ts";
+import { exactTime } from "../../shared/base/text.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { wrapWords } from "../terminal.ts";

@@ -1,9 +1,9 @@
-import { toPlainText } from "../../card/plain-text.ts";
-import { SvcError } from "../../errors.ts";
-import { addRules, changeLevels, explainLevel, judgeLevel, listLowered } from "../../service/added/action-levels.ts";
+import { addRules, changeLevels, explainLevel, judgeLevel, listLowered } from "../../apps/port/action-levels.ts";
+import { type IntegrationSource, isStopped, type StoredSource } from "../../apps/port/source.ts";
+import { compareContents } from "../../apps/port/source-content.ts";
 import type { SourceAdmin } from "../../service/added/open-source-admin.ts";
-import { type IntegrationSource, isStopped, type StoredSource } from "../../service/added/source.ts";
-import { compareContents } from "../../service/added/source-content.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import {

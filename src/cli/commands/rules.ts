@@ -1,8 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Document, parse } from "yaml";
 import { z } from "zod";
-import { toPlainText } from "../../card/plain-text.ts";
-import { SvcError } from "../../errors.ts";
 import { type Named, openRulesAdmin, type RulesAdmin } from "../../service/access/open-rules-admin.ts";
 import {
   compareRules,
@@ -15,6 +13,8 @@ import {
 } from "../../service/access/rules.ts";
 import type { CatalogEntry } from "../../service/catalog/catalog-entry.ts";
 import { findDefaultConnection } from "../../service/connections/connections.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { wrapWords } from "../terminal.ts";

@@ -1,7 +1,7 @@
-import { isLoopbackHost } from "../../client/base-url.ts";
-import { SvcError } from "../../errors.ts";
+import { isLoopbackHost } from "../../plugin/client/base-url.ts";
 import { createSignInLink } from "../../service/create-sign-in-link.ts";
 import type { ServiceOptions } from "../../service/service-options.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { createLogPrinter, type LogFormat } from "../log-lines.ts";
@@ -18,6 +18,8 @@ interface ServeFlags {
   readonly trustProxy?: readonly string[];
   readonly usageLimit?: string;
   readonly keepDays?: string;
+  readonly undoSpace?: string;
+  readonly sendDelay?: string;
   readonly providerTimeout?: string;
   readonly allowHost?: readonly string[];
   readonly flowApprovals: "api" | "dashboard";
@@ -86,6 +88,10 @@ async function readOptions({ env }: CliContext, flags: ServeFlags, dataDir: stri
     ...(flags.keepDays === undefined
       ? {}
       : { retentionDays: wholeNumber(flags.keepDays, "--keep-days", 0, Number.MAX_SAFE_INTEGER) }),
+    ...(flags.undoSpace === undefined
+      ? {}
+      : { undoMegabytes: wholeNumber(flags.undoSpace, "--undo-space", 0, Number.MAX_SAFE_INTEGER) }),
+    ...(flags.sendDelay === undefined ? {} : { sendDelay: wholeNumber(flags.sendDelay, "--send-delay", 0, 60) }),
     ...(flags.providerTimeout === undefined
       ? {}
       : { providerTimeoutMs: wholeNumber(flags.providerTimeout, "--provider-timeout", 1, 86_400) * 1000 }),

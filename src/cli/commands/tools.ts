@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import type { SyncReport, ToolCatalog } from "../../calls/catalog/catalog.ts";
-import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
-import { openPins, type PinChange, type Pins } from "../../calls/catalog/pins.ts";
-import { toPlainText } from "../../card/plain-text.ts";
-import { listAllIntegrations } from "../../client/all-integrations.ts";
-import type { SvcClient } from "../../client/client.ts";
-import { isSvcError, SvcError } from "../../errors.ts";
+import type { SyncReport, ToolCatalog } from "../../plugin/calls/catalog/catalog.ts";
+import type { CatalogEntry } from "../../plugin/calls/catalog/catalog-entry.ts";
+import { openPins, type PinChange, type Pins } from "../../plugin/calls/catalog/pins.ts";
+import { listAllIntegrations } from "../../plugin/client/all-integrations.ts";
+import type { SvcClient } from "../../plugin/client/client.ts";
+import { toPlainText } from "../../shared/card/plain-text.ts";
+import { isSvcError, SvcError } from "../../shared/errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withCatalog } from "../open-session.ts";

@@ -4,14 +4,17 @@ import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messag
 import { fakeModel } from "@langchain/core/testing";
 import { createAgent, initChatModel } from "langchain";
 import { stringify } from "yaml";
-import { sha256Hex } from "../../base/hash.ts";
-import { isRecord } from "../../base/json.ts";
-import type { Approver } from "../../calls/ask/request.ts";
-import type { ToolOutcome } from "../../calls/outcome.ts";
-import { SvcError } from "../../errors.ts";
-import type { Credentials } from "../../pairing/credentials.ts";
-import { SvcToolkit } from "../../runtimes/langchain/toolkit.ts";
-import { createTerminalApprover, createUnattendedApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
+import type { Approver } from "../../plugin/calls/ask/request.ts";
+import type { ToolOutcome } from "../../plugin/calls/outcome.ts";
+import type { Credentials } from "../../plugin/pairing/credentials.ts";
+import { SvcToolkit } from "../../plugin/runtimes/langchain/toolkit.ts";
+import {
+  createTerminalApprover,
+  createUnattendedApprover,
+} from "../../plugin/runtimes/terminal/approve-in-terminal.ts";
+import { sha256Hex } from "../../shared/base/hash.ts";
+import { isRecord } from "../../shared/base/json.ts";
+import { SvcError } from "../../shared/errors.ts";
 import type { CliContext, Places } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { endSentence, type Terminal } from "../terminal.ts";

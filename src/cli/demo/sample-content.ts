@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { renameFile } from "../../base/disk.ts";
+import { renameFile } from "../../shared/base/disk.ts";
 
 /** Name of the attachment in the media folder. */
 export const ATTACHMENT_NAME = "quote-2026-114.pdf";
