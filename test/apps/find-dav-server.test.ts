@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findDavServer } from "../../../src/service/integrations/collections/find-dav-server.ts";
+import { findDavServer } from "../../src/apps/collections/find-dav-server.ts";
 import { refusal } from "./run-action.ts";
 
 const asked: string[] = [];

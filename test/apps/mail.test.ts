@@ -2,10 +2,10 @@ import { mkdir, readdir, readFile, rename, truncate, writeFile } from "node:fs/p
 import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createMailIntegration } from "../../../src/service/integrations/mail/mail-integration.ts";
-import { fromDiskName, toFolderParts } from "../../../src/service/integrations/mail/maildir-names.ts";
-import { expectMode } from "../../suites/this-system.ts";
-import { useTempFolder } from "../files/temp-folder.ts";
+import { createMailIntegration } from "../../src/apps/mail/mail-integration.ts";
+import { fromDiskName, toFolderParts } from "../../src/apps/mail/maildir-names.ts";
+import { useTempFolder } from "../service/files/temp-folder.ts";
+import { expectMode } from "../suites/this-system.ts";
 import { createRunner, holdFile, NOW, type RunnerOptions, refusal } from "./run-action.ts";
 
 const mailIntegration = createMailIntegration();

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createNotesIntegration } from "../../../src/service/integrations/notes/notes-integration.ts";
-import { joinPage, splitPage } from "../../../src/service/integrations/notes/page-text.ts";
-import { useTempFolder } from "../files/temp-folder.ts";
+import { createNotesIntegration } from "../../src/apps/notes/notes-integration.ts";
+import { joinPage, splitPage } from "../../src/apps/notes/page-text.ts";
+import { useTempFolder } from "../service/files/temp-folder.ts";
 import { createRunner, NOW, refusal } from "./run-action.ts";
 
 const notesIntegration = createNotesIntegration();

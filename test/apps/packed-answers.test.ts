@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createCalendarIntegration } from "../../../src/service/integrations/calendar/calendar-integration.ts";
+import { createCalendarIntegration } from "../../src/apps/calendar/calendar-integration.ts";
 import { ics } from "./calendar/kit/write-ics.ts";
 import { createRunner } from "./run-action.ts";
 import { startDavAccount } from "./untouched/dav-account.ts";

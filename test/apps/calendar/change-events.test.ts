@@ -378,8 +378,8 @@ describe("calendar_answer_invitation", () => {
 
 it("never writes over what another program wrote in the meantime", async () => {
   await put("home/m.ics", ics(MEETING));
-  const { FolderStore } = await import("../../../../src/service/integrations/collections/folder-store.ts");
-  const { CALENDARS } = await import("../../../../src/service/integrations/calendar/calendar-settings.ts");
+  const { FolderStore } = await import("../../../src/apps/collections/folder-store.ts");
+  const { CALENDARS } = await import("../../../src/apps/calendar/calendar-settings.ts");
   const connection = { id: "1", integration: "calendar", label: "", settings: { folder: folder() }, scopes: [] };
   const context = {
     connection,
@@ -392,7 +392,7 @@ it("never writes over what another program wrote in the meantime", async () => {
   await put("home/m.ics", ics(["UID:m", "SUMMARY:theirs", "DTSTART:20261127T100000Z"]));
   for (const write of [() => store.replace(item, Buffer.from("mine")), () => store.remove(item)])
     expect(await refusal(write())).toMatchObject({ status: 409, code: "conflict" });
-  expect(await refusal(store.create(item.collection, { name: "m", bytes: Buffer.from("mine") }))).toMatchObject({
+  expect(await refusal(store.create({ ...item, bytes: Buffer.from("mine") }))).toMatchObject({
     status: 409,
   });
   expect(await lines("home/m.ics")).toContain("SUMMARY:theirs");

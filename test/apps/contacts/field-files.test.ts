@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createContactsIntegration } from "../../../../src/service/integrations/contacts/contacts-integration.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
+import { createContactsIntegration } from "../../../src/apps/contacts/contacts-integration.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 import { createRunner } from "../run-action.ts";
 
 const integration = createContactsIntegration();

@@ -1,6 +1,6 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
 import { startFeeds, writeRss } from "../feeds/start-feeds.ts";
 import { type ContractSubject, describeIntegrationContract } from "./describe-integration-contract.ts";
 

@@ -1,8 +1,8 @@
 import { Validator } from "@cfworker/json-schema";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createArgumentGuard } from "../../../../src/schema/repair/argument-guard.ts";
-import type { TestService } from "../../../../src/testing.ts";
-import { call, execute, type Reply } from "../../http-calls.ts";
+import { createArgumentGuard } from "../../../src/plugin/schema/repair/argument-guard.ts";
+import type { TestService } from "../../../src/testing.ts";
+import { call, execute, type Reply } from "../../service/http-calls.ts";
 import { DOCUMENTED_ANSWERS, type ProviderFault, RETRY_AFTER_SECONDS } from "./provider-faults.ts";
 
 /** One call of an app: the action's id, and arguments that are valid. */

@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { McpDefinition } from "../../../../src/service/added/mcp/connect-mcp.ts";
-import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
-import { startTestService } from "../../../../src/testing.ts";
-import { startHttpMcpServer } from "../../added/mcp/http-server.ts";
-import { waitForTool } from "../../added/wait-for-tool.ts";
+import type { McpDefinition } from "../../../src/apps/mcp/connect-mcp.ts";
+import { prepareMcp } from "../../../src/apps/mcp/read-mcp-tools.ts";
+import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
+import { startTestService } from "../../../src/testing.ts";
+import { waitForTool } from "../../service/added/wait-for-tool.ts";
+import { startHttpMcpServer } from "../mcp/http-server.ts";
 import { type ContractSubject, describeIntegrationContract } from "./describe-integration-contract.ts";
 import { HTTP_FAULTS, meetsFaults } from "./http-faults.ts";
 
@@ -37,7 +37,7 @@ async function setUpHttp(): Promise<ContractSubject> {
 
 async function setUpStdio(): Promise<ContractSubject> {
   const folder = await mkdtemp(join(tmpdir(), "svc-contract-"));
-  const script = fileURLToPath(new URL("../../added/mcp/fixture-server.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../mcp/fixture-server.ts", import.meta.url));
   const definition = { transport: "stdio", command: process.execPath, args: [script, folder], env: ["TOKEN"] } as const;
   const started = await startWith({ ...definition, trusted: true }, { TOKEN: "token-of-the-contract" });
   return {

@@ -1,4 +1,4 @@
-import { startTestService } from "../../../../src/testing.ts";
+import { startTestService } from "../../../src/testing.ts";
 import { startNotion, TOKEN } from "../notion/kit/start-notion.ts";
 import { describeIntegrationContract } from "./describe-integration-contract.ts";
 import { HTTP_FAULTS, toHttpAnswer } from "./http-faults.ts";

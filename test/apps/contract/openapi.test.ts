@@ -1,12 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
-import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
-import { startTestService } from "../../../../src/testing.ts";
-import { startMockApi } from "../../added/openapi/mock-api.ts";
-import { waitForTool } from "../../added/wait-for-tool.ts";
+import { prepareOpenApi } from "../../../src/apps/openapi/prepare-openapi.ts";
+import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
+import { startTestService } from "../../../src/testing.ts";
+import { waitForTool } from "../../service/added/wait-for-tool.ts";
+import { startMockApi } from "../openapi/mock-api.ts";
 import { describeIntegrationContract } from "./describe-integration-contract.ts";
 import { HTTP_FAULTS, meetsFaults } from "./http-faults.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { startTestService } from "../../../../src/testing.ts";
-import { startFakeS3 } from "../../files/fake-s3.ts";
+import { startTestService } from "../../../src/testing.ts";
+import { startFakeS3 } from "../../service/files/fake-s3.ts";
 import { toBucketSettings } from "../drive/bucket-settings.ts";
 import { PASSWORD, startWebdav, USER } from "../drive/start-webdav.ts";
 import { type ContractSubject, describeIntegrationContract } from "./describe-integration-contract.ts";

@@ -1,4 +1,4 @@
-import type { S3Place } from "../../../../src/service/files/open-blobs.ts";
+import type { S3Place } from "../../../src/service/files/files-place.ts";
 
 /** Settings of a drive in a folder of a bucket. */
 export function toBucketSettings(place: S3Place, prefix?: string): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
-import { type FakeS3, startFakeS3 } from "../../files/fake-s3.ts";
-import { createRunner, holdFile, NOW, refusal } from "../run-action.ts";
+import { createDriveIntegration } from "../../../src/apps/drive/drive-integration.ts";
+import { type FakeS3, startFakeS3 } from "../../service/files/fake-s3.ts";
+import { createPreviewer, createRunner, holdFile, NOW, refusal } from "../run-action.ts";
 import { toBucketSettings } from "./bucket-settings.ts";
 
 const integration = createDriveIntegration();
@@ -49,6 +49,31 @@ describe("a bucket as a drive", () => {
       invalidFields: ["arguments.destination"],
     });
     expect(names().map((name) => String(s3.objects.get(name)?.bytes))).toEqual(["theirs, changed", "theirs"]);
+  });
+
+  it("moves and replaces nothing that becomes another after it was looked at for the last time", async () => {
+    const file = { name: "a.txt", mimetype: "text/plain", s3key: "k" };
+    const calls = [
+      ["upload_file", { file, if_exists: "replace" }],
+      ["delete_file", { path: "a.txt" }],
+      ["delete_file", { path: "f" }],
+      ["move_file", { path: "b.txt", destination: "a.txt", if_exists: "replace" }],
+    ] as const;
+    const files = { k: holdFile("a.txt", "text/plain", "new") };
+    for (const [action, args] of calls) {
+      for (const name of ["a.txt", "b.txt", "f/1"]) put(name, "seen");
+      const settings = toBucketSettings(s3.place);
+      const { state } = await createPreviewer(integration, { settings, files })(action, args);
+      s3.fail(({ method }) => {
+        if (method === "PUT") for (const name of ["a.txt", "b.txt", "f/1"]) put(name, "changed");
+        return undefined;
+      });
+      const error = await refusal(createRunner(integration, { settings, files, expectedState: state })(action, args));
+      expect([error.status, error.code]).toEqual([412, "state_changed"]);
+      expect(names()).toEqual(["a.txt", "b.txt", "f/1"]);
+      expect(names().map((name) => String(s3.objects.get(name)?.bytes))).toEqual(["changed", "changed", "changed"]);
+      s3.fail(() => undefined);
+    }
   });
 
   it("removes nothing before all of a folder is copied, nor what changed since", async () => {
@@ -198,7 +223,7 @@ describe("settings of a bucket", () => {
   });
 
   it("reach a host of the owner without encryption, and no address that is not public", async () => {
-    const { readAllowedHosts } = await import("../../../../src/service/fetch/address-rules.ts");
+    const { readAllowedHosts } = await import("../../../src/service/fetch/address-rules.ts");
     const settings = { ...toBucketSettings(s3.place), s3Endpoint: "http://nas.example.org:9000" };
     await createDriveIntegration({ allowed: readAllowedHosts(["nas.example.org:9000"]) }).checkSettings(settings);
     const blocked = createRunner(integration, { settings: { ...settings, s3Endpoint: "https://192.168.1.5" } });

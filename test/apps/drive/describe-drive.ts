@@ -2,14 +2,22 @@ import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
-import type { HeldFile } from "../../../../src/service/integrations/integration.ts";
+import { createDriveIntegration } from "../../../src/apps/drive/drive-integration.ts";
+import type { HeldFile } from "../../../src/apps/port/integration.ts";
 import { createRunner, holdFile, refusal } from "../run-action.ts";
 
 /** A place for drives that is there for one test file. */
 export interface DriveHost {
   /** Settings of a drive in which nothing is yet. */
   open(): Promise<Readonly<Record<string, unknown>>>;
+  /** Ends the connection at one of the next requests, the first being 1, when it was done, or before; undefined: at none. */
+  cut?(cut: { readonly at: number; readonly isDone: boolean } | undefined): void;
+  /** The drive that was opened last, without the actions: quicker. */
+  readonly direct?: {
+    write(path: string, text: string): void;
+    /** Texts by paths; of folders, as far as they are things of their own, that is empty and the path ends in a slash. */
+    readAll(): Readonly<Record<string, string>>;
+  };
   close(): Promise<void>;
 }
 

@@ -2,8 +2,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
+import { createDriveIntegration } from "../../../src/apps/drive/drive-integration.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 import { createRunner, NOW } from "../run-action.ts";
 import { PASSWORD, startWebdav, type TestWebdav, USER } from "./start-webdav.ts";
 

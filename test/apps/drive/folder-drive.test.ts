@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
-import { createRunner, holdFile, refusal } from "../run-action.ts";
+import { createDriveIntegration } from "../../../src/apps/drive/drive-integration.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
+import { createKeeper, createPreviewer, createRunner, holdFile, refusal } from "../run-action.ts";
 
 const MAKE_FIFO = "mkfifo";
 const driveIntegration = createDriveIntegration();
@@ -317,6 +317,22 @@ describe("changing a drive", () => {
     expect((await run("search_files", { query: "one" })).total).toBe(0);
     expect((await run("move_file", { path: gone.trashed_to, destination: "a/one.txt" })).path).toBe("a/one.txt");
     expect((await run("read_file", { path: "a/one.txt" })).text).toBe("1");
+  });
+
+  it("keeps no link that it deletes or replaces, as it cannot be moved back, and says so", async () => {
+    await symlink(join(temp(), "secret.txt"), join(root, "leaf.txt"));
+    const parts = { settings: { folder: root }, files: { k: photo } };
+    for (const [action, args] of [
+      ["upload_file", upload({ name: "leaf.txt", if_exists: "replace" })],
+      ["delete_file", { path: "leaf.txt" }],
+    ] as const) {
+      const { undo } = await createPreviewer(driveIntegration, parts)(action, args);
+      expect(undo).toEqual({ possible: false, why: expect.stringContaining("link") });
+      expect((await createKeeper(driveIntegration, parts).run(action, args)).kept).toBeUndefined();
+      await rm(join(root, "leaf.txt"), { force: true });
+      await symlink(join(temp(), "secret.txt"), join(root, "leaf.txt"));
+    }
+    expect(await readFile(join(temp(), "secret.txt"), "utf8")).toBe("outside");
   });
 
   it("leaves no trace when there is nothing to delete", async () => {

@@ -2,9 +2,9 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
-import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
-import { ServiceError } from "../../../../src/service/service-error.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
+import { createDriveIntegration } from "../../../src/apps/drive/drive-integration.ts";
+import { ServiceError } from "../../../src/service/service-error.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 import { createRunner, holdFile } from "../run-action.ts";
 
 const driveIntegration = createDriveIntegration();

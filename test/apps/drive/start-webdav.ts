@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { listenPausably } from "../../pausable-server.ts";
+import { listenPausably } from "../../service/pausable-server.ts";
 import type { HttpAnswer } from "../contract/http-faults.ts";
 
 export const USER = "ana";
@@ -94,6 +94,8 @@ function answer(items: Map<string, Item>, request: IncomingMessage, body: Buffer
 }
 
 function move(items: Map<string, Item>, from: string, { headers, method }: IncomingMessage): Answer {
+  const source = items.get(from);
+  if (headers["if-match"] && headers["if-match"] !== (source && toEtag(source))) return { status: 412 };
   const to = readPath(new URL(String(headers.destination)).pathname);
   const target = items.get(to);
   if (items.get(to.slice(0, to.lastIndexOf("/")))?.bytes !== undefined) return { status: 409 };

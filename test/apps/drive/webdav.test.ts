@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
-import { createRunner, holdFile, NOW, refusal } from "../run-action.ts";
+import { createDriveIntegration } from "../../../src/apps/drive/drive-integration.ts";
+import { createKeeper, createPreviewer, createRunner, holdFile, NOW, refusal } from "../run-action.ts";
 import { PASSWORD, startWebdav, type TestWebdav, USER } from "./start-webdav.ts";
 
 const integration = createDriveIntegration();
@@ -82,6 +82,44 @@ describe("a WebDAV server as a drive", () => {
     expect([textOf("a.txt"), textOf("b.txt")]).toEqual(["changed again", "b"]);
   });
 
+  it("moves nothing that becomes another after it was looked at for the last time", async () => {
+    put("a.txt", "seen");
+    put("b.txt", "seen");
+    const calls = {
+      delete_file: { path: "a.txt" },
+      move_file: { path: "b.txt", destination: "a.txt", if_exists: "replace" },
+    };
+    for (const [action, args] of Object.entries(calls)) {
+      const { state } = await createPreviewer(integration, { settings })(action, args);
+      dav.fail(({ method, url }) => {
+        if (method === "MOVE") put(String(url).slice("/dav/files/".length), "changed");
+        return undefined;
+      });
+      const error = await refusal(createRunner(integration, { settings, expectedState: state })(action, args));
+      expect([error.status, error.code]).toEqual([412, "state_changed"]);
+      dav.fail(() => undefined);
+    }
+    expect([textOf("a.txt"), textOf("b.txt")]).toEqual(["changed", "changed"]);
+  });
+
+  it("moves what was shown where a server does not compare the versions of what is moved", async () => {
+    put("a.txt", "seen");
+    dav.fail(({ method, headers }) => (method === "MOVE" && headers["if-match"] ? { status: 412 } : undefined));
+    const { state } = await createPreviewer(integration, { settings })("delete_file", { path: "a.txt" });
+    const gone = await createRunner(integration, { settings, expectedState: state })("delete_file", { path: "a.txt" });
+    expect(textOf(gone.trashed_to)).toBe("seen");
+  });
+
+  it("looks at a thing once more for a preview, and no more for a call that was shown", async () => {
+    put("a.txt", "seen");
+    const args = { file: { name: "a.txt", mimetype: "text/plain", s3key: "k" }, if_exists: "replace" };
+    const { state } = await createPreviewer(integration, { settings, files: { k: held } })("upload_file", args);
+    expect(dav.seen.map((line) => line.split(" ")[0])).toEqual(["PROPFIND", "OPTIONS", "GET"]);
+    dav.seen.length = 0;
+    await createRunner(integration, { settings, files: { k: held }, expectedState: state })("upload_file", args);
+    expect(dav.seen.filter((line) => line === "PROPFIND 207 /dav/files/a.txt")).toHaveLength(1);
+  });
+
   it("also replaces where a server tells no versions, or cannot compare them in a move", async () => {
     put("a.txt", "theirs");
     dav.fail(({ method, headers }) => (method === "MOVE" && headers.if ? { status: 412 } : undefined));
@@ -89,6 +127,51 @@ describe("a WebDAV server as a drive", () => {
     await run("move_file", { path: "b.txt", destination: "a.txt", if_exists: "replace" });
     expect([names().filter((name) => !name.startsWith(".trash")), textOf("a.txt")]).toEqual([["a.txt"], "b"]);
     expect(textOf(names().find((name) => /^\.trash\/.*\/a\.txt$/.test(name)) ?? "")).toBe("theirs");
+  });
+
+  const over = [
+    "upload_file",
+    { file: { name: "a.txt", mimetype: "text/plain", s3key: "k" }, if_exists: "replace" },
+  ] as const;
+  const keeper = () => createKeeper(integration, { settings, files: { k: held } });
+
+  it("replaces without a copy where a server says that it makes none, and says so before and after", async () => {
+    put("a.txt", "theirs");
+    dav.fail(({ method }) =>
+      method === "OPTIONS" ? { status: 200, headers: { allow: "GET, PUT, MOVE, PROPFIND" } } : undefined,
+    );
+    const shown = await createPreviewer(integration, { settings, files: { k: held } })(...over);
+    expect([shown.undo, shown.effects.map(({ text }) => text)]).toEqual([
+      { possible: false, why: expect.stringContaining("cannot copy") },
+      [expect.stringContaining("the old version is lost")],
+    ]);
+    const { kept, ...ran } = await keeper().run(...over);
+    expect([kept, ran, names(), textOf("a.txt")]).toEqual([
+      ...[undefined, { output: expect.objectContaining({ note: expect.stringContaining("is lost") }) }],
+      ...[["a.txt"], "new"],
+    ]);
+    const args = { path: "a.txt", destination: "b.txt", if_exists: "replace" };
+    put("b.txt", "b");
+    expect((await keeper().run("move_file", args)).kept).toBeUndefined();
+    expect([names(), textOf("b.txt")]).toEqual([["b.txt"], "new"]);
+  });
+
+  it("replaces nothing whose copy a server refuses", async () => {
+    put("a.txt", "theirs");
+    dav.fail(({ method }) => (method === "COPY" ? { status: 507 } : undefined));
+    const ran = await keeper().run(...over);
+    expect([ran, textOf("a.txt")]).toMatchObject([{ error: { code: "provider_unavailable" } }, "theirs"]);
+  });
+
+  it("takes no folder away into which somebody puts a file at that moment", async () => {
+    const { kept } = await keeper().run("create_folder", { path: "n" });
+    const plan = await keeper().plan("create_folder", kept ?? expect.fail("not kept"));
+    dav.fail(({ method }) => {
+      if (method === "MOVE" && !names().includes("n/x")) put("n/x", "theirs");
+      return undefined;
+    });
+    expect(await refusal(plan.act())).toMatchObject({ status: 412 });
+    expect(textOf("n/x")).toBe("theirs");
   });
 
   it("takes a name that somebody else took while it wrote for taken", async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createFeedParser } from "../../../../src/service/integrations/feeds/feed-parser.ts";
+import { createFeedParser } from "../../../src/apps/feeds/feed-parser.ts";
 import { writeRss } from "./start-feeds.ts";
 
 const { signal } = new AbortController();

@@ -2,9 +2,9 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readAllowedHosts } from "../../../../src/service/fetch/address-rules.ts";
-import { createFeedsIntegration } from "../../../../src/service/integrations/feeds/feeds-integration.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
+import { createFeedsIntegration } from "../../../src/apps/feeds/feeds-integration.ts";
+import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 import { createRunner, NOW, refusal } from "../run-action.ts";
 import { startFeeds, writeRss } from "./start-feeds.ts";
 

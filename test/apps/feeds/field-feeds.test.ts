@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readFeedTime } from "../../../../src/service/integrations/feeds/feed-time.ts";
-import { readFeed } from "../../../../src/service/integrations/feeds/read-feed.ts";
+import { readFeedTime } from "../../../src/apps/feeds/feed-time.ts";
+import { readFeed } from "../../../src/apps/feeds/read-feed.ts";
 
 const ADDRESS = "https://feeds.example/dir/feed.xml";
 const SPACES =

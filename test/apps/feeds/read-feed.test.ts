@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readFeed } from "../../../../src/service/integrations/feeds/read-feed.ts";
+import { readFeed } from "../../../src/apps/feeds/read-feed.ts";
 
 const ADDRESS = "https://example.org/feeds/all.xml";
 const read = (document: string | Uint8Array, type = "") =>

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { listenPausably } from "../../pausable-server.ts";
+import { listenPausably } from "../../service/pausable-server.ts";
 
 /** What a host answers at one path. */
 export interface FeedAnswer {

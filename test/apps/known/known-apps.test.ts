@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { parseLevelRule } from "../../../src/service/added/action-levels.ts";
-import { searchKnownApps, writeLongCommand } from "../../../src/service/added/known-app-command.ts";
-import { KNOWN_APPS_CHECKED, knownApps } from "../../../src/service/added/known-apps.ts";
-import { findProviderSteps } from "../../../src/service/added/provider-steps.ts";
-import { checkSlug } from "../../../src/service/added/source.ts";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
+import { searchKnownApps, writeLongCommand } from "../../../src/apps/known/known-app-command.ts";
+import { KNOWN_APPS_CHECKED, knownApps } from "../../../src/apps/known/known-apps.ts";
+import { findProviderSteps } from "../../../src/apps/known/provider-steps.ts";
+import { parseLevelRule } from "../../../src/apps/port/action-levels.ts";
+import { checkSlug } from "../../../src/apps/port/source.ts";
 import { isPublicHost } from "../../../src/service/fetch/address-rules.ts";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 
 /** The table of apps that are added by their name. */
 

@@ -1,8 +1,8 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createMailIntegration } from "../../../../src/service/integrations/mail/mail-integration.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
+import { createMailIntegration } from "../../../src/apps/mail/mail-integration.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 import { createRunner } from "../run-action.ts";
 
 const integration = createMailIntegration();

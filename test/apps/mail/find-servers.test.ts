@@ -1,10 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  findServers,
-  type LookupNetwork,
-} from "../../../../src/service/integrations/mail/find-servers/find-servers.ts";
-import { createMailIntegration } from "../../../../src/service/integrations/mail/mail-integration.ts";
-import { createFakeInternet, redirectTo, useWebServers } from "../../fetch/fake-internet.ts";
+import { findServers, type LookupNetwork } from "../../../src/apps/mail/find-servers/find-servers.ts";
+import { createMailIntegration } from "../../../src/apps/mail/mail-integration.ts";
+import { createFakeInternet, redirectTo, useWebServers } from "../../service/fetch/fake-internet.ts";
 
 /** How the servers of a mail address are found; names and web servers are played on this machine. */
 

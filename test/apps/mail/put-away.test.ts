@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ImapFolder, isPutAwayIn } from "../../../../src/service/integrations/mail/server/imap-folders.ts";
+import { type ImapFolder, isPutAwayIn } from "../../../src/apps/mail/server/imap-folders.ts";
 
 /** Where a mail server's own marks, or a name, say that nobody looks for a message any more. */
 

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { explainImapSignIn } from "../../../../src/service/integrations/mail/server/mail-failure.ts";
-import { trySmtp } from "../../../../src/service/integrations/mail/server/send-by-smtp.ts";
-import { readServerSettings } from "../../../../src/service/integrations/mail/server/server-settings.ts";
-import { ServiceError } from "../../../../src/service/service-error.ts";
+import { explainImapSignIn } from "../../../src/apps/mail/server/mail-failure.ts";
+import { trySmtp } from "../../../src/apps/mail/server/send-by-smtp.ts";
+import { readServerSettings } from "../../../src/apps/mail/server/server-settings.ts";
+import { ServiceError } from "../../../src/service/service-error.ts";
 
 /** How refusals of real providers, as their documents give them, are told to the owner. */
 

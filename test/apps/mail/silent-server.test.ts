@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { toProblems } from "../../../../src/service/connections/connector.ts";
-import { builtInIntegrations } from "../../../../src/service/integrations/built-in.ts";
-import { explainConnect } from "../../../../src/service/integrations/mail/server/mail-failure.ts";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
+import { explainConnect } from "../../../src/apps/mail/server/mail-failure.ts";
+import { toProblems } from "../../../src/service/connections/connector.ts";
 import { makeCertificate } from "./kit/start-dovecot.ts";
 
 /** A server that waits for TLS, or for nothing, says nothing: the libraries only know that no greeting came. */

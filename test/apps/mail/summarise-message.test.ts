@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
-import { summariseMessage } from "../../../../src/service/integrations/mail/read-mail.ts";
+import { summariseMessage } from "../../../src/apps/mail/read-mail.ts";
 
-const place = { id: "1", folder: "INBOX", isUnread: true, isFlagged: false, receivedAt: 0 };
+const states = { isUnread: true, isFlagged: false, isAnswered: false, marks: "" };
+const place = { id: "1", folder: "INBOX", ...states, receivedAt: 0 };
 const message = {
   from: "ann@site.example",
   to: [],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createChildEnvironment } from "../../../../src/service/added/mcp/connect-mcp.ts";
+import { createChildEnvironment } from "../../../src/apps/mcp/connect-mcp.ts";
 
 test("on Windows it sees what programs need there, however that is spelt", () => {
   const own = { Path: "C:\\Windows", SystemRoot: "C:\\Windows", SVC_SECRET: "x", AppData: "C:\\a", Other: "y" };

@@ -3,12 +3,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startTestService } from "../../../../src/testing.ts";
-import { closeAll, closeLater, makeFolder } from "../../../calls/open-test-session.ts";
-import { runSvc, startSvc } from "../../../e2e/run-svc.ts";
-import type { WatchedProcess } from "../../../e2e/watch-process.ts";
-import { execute } from "../../http-calls.ts";
-import { waitForTool } from "../wait-for-tool.ts";
+import { startTestService } from "../../../src/testing.ts";
+import { runSvc, startSvc } from "../../e2e/run-svc.ts";
+import type { WatchedProcess } from "../../e2e/watch-process.ts";
+import { closeAll, closeLater, makeFolder } from "../../plugin/calls/open-test-session.ts";
+import { waitForTool } from "../../service/added/wait-for-tool.ts";
+import { execute } from "../../service/http-calls.ts";
 
 /** MCP servers as processes of a real `svc serve`: what they see, and what becomes of them. */
 

@@ -2,15 +2,15 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { parseExactly } from "../../../../src/base/exact-number.ts";
-import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
-import { makeHost } from "../../../approvals/contract.ts";
-import { LIBRARY } from "../../../approvals/doors/library.ts";
-import { closeAll, closeLater } from "../../../calls/open-test-session.ts";
-import { call } from "../../http-calls.ts";
-import { serveScriptedServer } from "../serve-scripted-server.ts";
-import { waitForTool } from "../wait-for-tool.ts";
+import { prepareMcp } from "../../../src/apps/mcp/read-mcp-tools.ts";
+import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
+import { parseExactly } from "../../../src/shared/base/exact-number.ts";
+import { makeHost } from "../../approvals/contract.ts";
+import { LIBRARY } from "../../approvals/doors/library.ts";
+import { closeAll, closeLater } from "../../plugin/calls/open-test-session.ts";
+import { serveScriptedServer } from "../../service/added/serve-scripted-server.ts";
+import { waitForTool } from "../../service/added/wait-for-tool.ts";
+import { call } from "../../service/http-calls.ts";
 
 /** Numbers that a double would change reach an MCP server, its answer and the card with all their digits. */
 

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { HttpAnswer } from "../../integrations/contract/http-faults.ts";
-import { listenPausably } from "../../pausable-server.ts";
+import { listenPausably } from "../../service/pausable-server.ts";
+import type { HttpAnswer } from "../contract/http-faults.ts";
 
 /** One request as it arrived. */
 interface SeenRequest {

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { McpDefinition } from "../../../../src/service/added/mcp/connect-mcp.ts";
-import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceAdmin, type SourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
-import { startTestService, type TestService } from "../../../../src/testing.ts";
-import { findUsable } from "../find-usable.ts";
+import type { McpDefinition } from "../../../src/apps/mcp/connect-mcp.ts";
+import { prepareMcp } from "../../../src/apps/mcp/read-mcp-tools.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../src/service/added/open-source-admin.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { findUsable } from "../../service/added/find-usable.ts";
 
 let service: TestService;
 let admin: SourceAdmin;

@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { McpDefinition } from "../../../../src/service/added/mcp/connect-mcp.ts";
-import { mcpKind } from "../../../../src/service/added/mcp/mcp-kind.ts";
-import { McpLink } from "../../../../src/service/added/mcp/mcp-link.ts";
-import { readAllowedHosts } from "../../../../src/service/fetch/address-rules.ts";
+import type { McpDefinition } from "../../../src/apps/mcp/connect-mcp.ts";
+import { mcpKind } from "../../../src/apps/mcp/mcp-kind.ts";
+import { McpLink } from "../../../src/apps/mcp/mcp-link.ts";
+import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
 
 /** Says who it is, never answers, and does not mind that nobody listens any more; ends at once with another token. */
 const SLOW_SERVER = `if (process.env.TOKEN === "wrong") process.exit(1);

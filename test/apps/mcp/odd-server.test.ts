@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serveScriptedServer } from "../serve-scripted-server.ts";
+import { serveScriptedServer } from "../../service/added/serve-scripted-server.ts";
 
 /** Lists in pages and ends with a cursor of null, writes to standard output, and answers with parts nobody knows. */
 const SERVER = `

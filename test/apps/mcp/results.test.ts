@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serveScriptedServer } from "../serve-scripted-server.ts";
-import { waitForTool } from "../wait-for-tool.ts";
+import { serveScriptedServer } from "../../service/added/serve-scripted-server.ts";
+import { waitForTool } from "../../service/added/wait-for-tool.ts";
 
 /** What tools of MCP servers answer reaches the caller: all parts that can be read, the words of errors, no base64. */
 

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createNotesIntegration } from "../../../../src/service/integrations/notes/notes-integration.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
+import { createNotesIntegration } from "../../../src/apps/notes/notes-integration.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 import { createRunner, refusal } from "../run-action.ts";
 
 const temp = useTempFolder();

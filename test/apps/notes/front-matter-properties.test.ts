@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { useTempFolder } from "../../files/temp-folder.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 import { checkRandomPages } from "./front-matter-properties.ts";
 
 const temp = useTempFolder();

@@ -3,8 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { createNotesIntegration } from "../../../../src/service/integrations/notes/notes-integration.ts";
-import { ServiceError } from "../../../../src/service/service-error.ts";
+import { createNotesIntegration } from "../../../src/apps/notes/notes-integration.ts";
+import { ServiceError } from "../../../src/service/service-error.ts";
 import { createRunner } from "../run-action.ts";
 
 /** Lines of front matter as people and programs write them; each stands for itself. */

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { PACKAGE_ROOT } from "../../../package/read-package.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
+import { PACKAGE_ROOT } from "../../package/read-package.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 import { checkRandomPages, checkRealPages } from "./front-matter-properties.ts";
 
 const temp = useTempFolder();

@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createNotesIntegration } from "../../../../src/service/integrations/notes/notes-integration.ts";
-import { useTempFolder } from "../../files/temp-folder.ts";
+import { createNotesIntegration } from "../../../src/apps/notes/notes-integration.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 import { createRunner, NOW, refusal } from "../run-action.ts";
 
 const temp = useTempFolder();

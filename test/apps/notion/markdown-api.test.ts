@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Integration } from "../../../../src/service/integrations/integration.ts";
-import { createNotesIntegration } from "../../../../src/service/integrations/notes/notes-integration.ts";
-import { toEnhanced } from "../../../../src/service/integrations/notes/notion/page-markdown.ts";
+import { createNotesIntegration } from "../../../src/apps/notes/notes-integration.ts";
+import { toEnhanced } from "../../../src/apps/notes/notion/page-markdown.ts";
+import type { Integration } from "../../../src/apps/port/integration.ts";
 import { createRunner, refusal } from "../run-action.ts";
 import type { Item, Json } from "./kit/notion-store.ts";
 import { startNotion, type TestNotion, TOKEN } from "./kit/start-notion.ts";

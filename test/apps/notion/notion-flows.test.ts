@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../../../src/testing.ts";
-import { awaitCompletion, awaitStatus, readFlow, send, startFlow } from "../../flows/flow-calls.ts";
-import { deliverMail } from "../../flows/mailbox.ts";
-import { openBrowser, readCsrf } from "../../http/pages/browser.ts";
-import { execute } from "../../http-calls.ts";
-import { killChild, killChildren, serveChild } from "../../served-child.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { awaitCompletion, awaitStatus, readFlow, send, startFlow } from "../../service/flows/flow-calls.ts";
+import { deliverMail } from "../../service/flows/mailbox.ts";
+import { openBrowser, readCsrf } from "../../service/http/pages/browser.ts";
+import { execute } from "../../service/http-calls.ts";
+import { killChild, killChildren, serveChild } from "../../service/served-child.ts";
 import { type Asked, startNotion, type TestNotion, TOKEN } from "./kit/start-notion.ts";
 
-const CHILD = fileURLToPath(new URL("../../flows/serve-child.ts", import.meta.url));
+const CHILD = fileURLToPath(new URL("../../service/flows/serve-child.ts", import.meta.url));
 const SUBJECTS = ["Quote", "Invoice", "Grüße 🎉", "2 * 3 | #x", "**Bold** [x]"];
 
 let notion: TestNotion;
@@ -76,16 +76,37 @@ test("the sync flow runs on Notion as on a folder: one page of each message, aft
   );
 });
 
-test("a page whose answer was lost is found by the resumed flow, although Notion's search does not know it yet", async () => {
+async function startSync() {
   const door = await open();
   const tasks = notion.addPage(home, "Tasks");
   const id = await startFlow(door, "mail_to_notes_tasks", { notionParent: { page_id: tasks.id } });
   await awaitStatus(door, id, "waiting");
+  return { door, id };
+}
+
+test("a page whose answer was lost is looked for at once, and the flow goes on", async () => {
+  const { door, id } = await startSync();
   let pages = 0;
   notion.lose((one) => isNewPage(one) && ++pages === 3);
   await send(door, `/api/flows/${id}/approve`);
+  await awaitStatus(door, id, "completed");
+  expect(listTasks()).toEqual([...SUBJECTS].sort());
+  expect(notion.asked.filter(isNewPage)).toHaveLength(5);
+});
+
+test("a page whose answer was lost is found by the resumed flow, although Notion's search does not know it yet", async () => {
+  const { door, id } = await startSync();
+  let pages = 0;
+  let isDown = false;
+  notion.lose((one) => {
+    isDown = isNewPage(one) && ++pages === 3;
+    return isDown;
+  });
+  notion.fail(() => (isDown ? { status: 500, body: "{}" } : undefined));
+  await send(door, `/api/flows/${id}/approve`);
   await awaitStatus(door, id, "failed");
   expect(JSON.stringify((await readFlow(door, id)).steps.at(-1).error)).toContain("outcome_unknown");
+  isDown = false;
   await send(door, `/api/flows/${id}/resume`);
   await awaitStatus(door, id, "completed");
   expect(listTasks()).toEqual([...SUBJECTS].sort());

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Integration } from "../../../../src/service/integrations/integration.ts";
-import { createNotesIntegration } from "../../../../src/service/integrations/notes/notes-integration.ts";
+import { createNotesIntegration } from "../../../src/apps/notes/notes-integration.ts";
+import type { Integration } from "../../../src/apps/port/integration.ts";
 import { createRunner, refusal } from "../run-action.ts";
 import type { Item, Json } from "./kit/notion-store.ts";
 import { startNotion, type TestNotion, TOKEN } from "./kit/start-notion.ts";

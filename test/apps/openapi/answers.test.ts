@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { sendRequest } from "../../../../src/service/added/openapi/openapi-kind.ts";
-import { createAppAgent } from "../../../../src/service/fetch/guarded-connector.ts";
-import { ServiceError } from "../../../../src/service/service-error.ts";
+import { sendRequest } from "../../../src/apps/openapi/openapi-kind.ts";
+import { createAppAgent } from "../../../src/service/fetch/guarded-connector.ts";
+import { ServiceError } from "../../../src/service/service-error.ts";
 import { type MockAnswer, startMockApi } from "./mock-api.ts";
 
 /** What an API answers, as it reaches a caller: more than the body, in any charset, and words of errors. */

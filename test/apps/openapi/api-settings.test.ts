@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { convertDocument } from "../../../../src/service/added/openapi/convert-document.ts";
+import { convertDocument } from "../../../src/apps/openapi/convert-document.ts";
 
 const key = (name: string) => ({ type: "apiKey", in: "header", name });
 const SCHEMES = {

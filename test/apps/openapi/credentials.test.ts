@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { openSourceAdmin, type SourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
-import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
-import { startTestService, type TestService } from "../../../../src/testing.ts";
-import { openBrowser } from "../../http/pages/browser.ts";
+import { prepareOpenApi } from "../../../src/apps/openapi/prepare-openapi.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../src/service/added/open-source-admin.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { openBrowser } from "../../service/http/pages/browser.ts";
 import { startMockApi } from "./mock-api.ts";
 
 /** Documents in the shape of well-known ones, whose keys are arguments of every operation. */

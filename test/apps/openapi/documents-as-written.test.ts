@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkStrictly } from "../../../../src/schema/check/check-strictly.ts";
-import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
+import { prepareOpenApi } from "../../../src/apps/openapi/prepare-openapi.ts";
+import { checkStrictly } from "../../../src/shared/schema-check/check-strictly.ts";
 
 /** What documents offer, and which arguments are accepted for it. */
 

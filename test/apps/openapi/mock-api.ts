@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from "node:http";
-import { listenPausably } from "../../pausable-server.ts";
+import { listenPausably } from "../../service/pausable-server.ts";
 
 /** One request as it arrived. */
 interface SeenRequest {

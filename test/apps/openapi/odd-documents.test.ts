@@ -4,14 +4,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
-import { buildRequest } from "../../../../src/service/added/openapi/build-request.ts";
-import {
-  operationCallSchema,
-  readOpenApiDefinition,
-} from "../../../../src/service/added/openapi/openapi-definition.ts";
-import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
-import { startTestService } from "../../../../src/testing.ts";
+import { buildRequest } from "../../../src/apps/openapi/build-request.ts";
+import { operationCallSchema, readOpenApiDefinition } from "../../../src/apps/openapi/openapi-definition.ts";
+import { prepareOpenApi } from "../../../src/apps/openapi/prepare-openapi.ts";
+import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
+import { startTestService } from "../../../src/testing.ts";
 import { startMockApi } from "./mock-api.ts";
 
 /** Documents that are valid but seldom, or nearly valid and common. */

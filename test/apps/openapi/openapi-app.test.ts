@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { openSourceAdmin, type SourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
-import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
-import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { prepareOpenApi } from "../../../src/apps/openapi/prepare-openapi.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../src/service/added/open-source-admin.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
 import { startMockApi } from "./mock-api.ts";
 
 let service: TestService;

@@ -3,12 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildRequest } from "../../../../src/service/added/openapi/build-request.ts";
-import {
-  operationCallSchema,
-  readOpenApiDefinition,
-} from "../../../../src/service/added/openapi/openapi-definition.ts";
-import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
+import { buildRequest } from "../../../src/apps/openapi/build-request.ts";
+import { operationCallSchema, readOpenApiDefinition } from "../../../src/apps/openapi/openapi-definition.ts";
+import { prepareOpenApi } from "../../../src/apps/openapi/prepare-openapi.ts";
 
 /** What is sent for a value, to the byte, in each way that a document can ask for. */
 

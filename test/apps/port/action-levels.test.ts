@@ -5,8 +5,8 @@ import {
   type LevelPolicy,
   listUnmatched,
   parseLevelRule,
-} from "../../../src/service/added/action-levels.ts";
-import { digestContent, type SourceContent, type StoredAction } from "../../../src/service/added/source-content.ts";
+} from "../../../src/apps/port/action-levels.ts";
+import { digestContent, type SourceContent, type StoredAction } from "../../../src/apps/port/source-content.ts";
 
 /** Levels of single actions and of patterns, over what an app says of itself. */
 

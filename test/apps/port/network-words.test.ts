@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
+import { explainConnect } from "../../../src/apps/mail/server/mail-failure.ts";
+import { toNetworkWords } from "../../../src/apps/port/network-words.ts";
 import { toProblems } from "../../../src/service/connections/connector.ts";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
-import { explainConnect } from "../../../src/service/integrations/mail/server/mail-failure.ts";
-import { toNetworkWords } from "../../../src/service/integrations/network-words.ts";
 
 test.each([
   ["getaddrinfo ENOTFOUND imap.example.org", "there is no server of this name."],

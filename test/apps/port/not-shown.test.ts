@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sayNotShown } from "../../../src/service/integrations/not-shown.ts";
+import { sayNotShown } from "../../../src/apps/port/not-shown.ts";
 
 it("names what is left out once each, in one line, and says how many more there are", () => {
   expect(sayNotShown([])).toEqual({});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toPlainDescription } from "../../../src/service/added/plain-description.ts";
+import { toPlainDescription } from "../../../src/apps/port/plain-description.ts";
 
 test.each([
   [

@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
+import { createProviderError, type ProviderFailure, readRetryAfter } from "../../../src/apps/port/provider-failure.ts";
 import { toCanonicalCode } from "../../../src/service/executions/summarise-outcome.ts";
-import {
-  createProviderError,
-  type ProviderFailure,
-  readRetryAfter,
-} from "../../../src/service/integrations/provider-failure.ts";
 
 const READ = { level: "read", idempotent: true } as const;
 const WRITE = { level: "write", idempotent: false } as const;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createCalendarIntegration } from "../../../../src/service/integrations/calendar/calendar-integration.ts";
+import { createCalendarIntegration } from "../../../src/apps/calendar/calendar-integration.ts";
 import { ics } from "../calendar/kit/write-ics.ts";
 import { createRunner, refusal } from "../run-action.ts";
 import { startRadicale, type TestRadicale } from "./kit/start-radicale.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { createContactsIntegration } from "../../../../src/service/integrations/contacts/contacts-integration.ts";
+import { createContactsIntegration } from "../../../src/apps/contacts/contacts-integration.ts";
 import { createRunner, refusal } from "../run-action.ts";
 import { startRadicale, type TestRadicale } from "./kit/start-radicale.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { stripHtml } from "../../../src/service/integrations/html-text.ts";
+import { stripHtml } from "../../../src/apps/text/html-text.ts";
 
 describe("blocks, cells and lines", () => {
   it.each([

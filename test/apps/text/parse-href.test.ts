@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseHref } from "../../../src/service/integrations/collections/dav-fetch.ts";
+import { parseHref } from "../../../src/apps/text/parse-href.ts";
 
 it.each([
   ["/dav/t #:?3.ics", "https://dav.example/dav/t%20%23:%3F3.ics"],

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { Integration } from "../../../../src/service/integrations/integration.ts";
-import { ServiceError } from "../../../../src/service/service-error.ts";
-import { createRoll, type Roll } from "../../../fixtures/content-files.ts";
+import type { Integration } from "../../../src/apps/port/integration.ts";
+import { ServiceError } from "../../../src/service/service-error.ts";
+import { createRoll, type Roll } from "../../fixtures/content-files.ts";
 import { createRunner } from "../run-action.ts";
 
 /** What an account holds, by addresses: bytes of files as Latin-1, or another text that tells a thing from a changed one. */

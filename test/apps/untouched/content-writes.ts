@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Roll, rollLines, splitFile, writeFileOf } from "../../../fixtures/content-files.ts";
+import { type Roll, rollLines, splitFile, writeFileOf } from "../../fixtures/content-files.ts";
 import { leaveOut, pick, type Write } from "./check-write.ts";
 
 function rollEvent(uid: string, roll: Roll): string[] {

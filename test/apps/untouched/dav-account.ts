@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import { listenPausably } from "../../pausable-server.ts";
-import type { Account } from "./check-write.ts";
+import { listenPausably } from "../../service/pausable-server.ts";
+import type { SharedAccount } from "./check-seen-state.ts";
 
 /** What accounts of calendars and contacts have beside their place. */
 export const COMMON = { address: "ana@example.org", timeZone: "Europe/Berlin" };
@@ -46,6 +46,7 @@ export async function startDavAccount({ packed = false }: { readonly packed?: bo
       return { status: 207, headers: XML, body: `<d:multistatus ${NAMES}>${all.join("")}</d:multistatus>` };
     }
     if (method === "GET" && known !== undefined) return { status: 200, body: known, headers: { etag: toEtag(known) } };
+    if (headers["if-none-match"] === "*" && known !== undefined) return { status: 412 };
     if (headers["if-match"] !== undefined && headers["if-match"] !== (known && toEtag(known))) return { status: 412 };
     if (method === "PUT") {
       items.set(url, body);
@@ -64,11 +65,15 @@ export async function startDavAccount({ packed = false }: { readonly packed?: bo
     response.end(isPacked ? gzipSync(reply.body ?? "") : reply.body);
   });
   const { port, close } = await listenPausably(server);
-  const account: Account = {
+  const account: SharedAccount = {
     settings: { ...COMMON, server: `http://127.0.0.1:${port}`, user: "ana", password: "x" },
     async fill(things) {
       items.clear();
       for (const [path, bytes] of things) items.set(toHref(path), Buffer.from(bytes, "latin1"));
+    },
+    async put(path, text) {
+      if (text === undefined) items.delete(toHref(path));
+      else items.set(toHref(path), Buffer.from(text, "latin1"));
     },
     look: async () => new Map([...items].map(([href, bytes]) => [toPath(href), bytes.toString("latin1")])),
   };

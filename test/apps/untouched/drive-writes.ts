@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { Roll } from "../../../fixtures/content-files.ts";
-import { startFakeS3 } from "../../files/fake-s3.ts";
+import type { Roll } from "../../fixtures/content-files.ts";
+import { startFakeS3 } from "../../service/files/fake-s3.ts";
 import { toBucketSettings } from "../drive/bucket-settings.ts";
 import { PASSWORD, startWebdav, USER } from "../drive/start-webdav.ts";
 import { holdFile } from "../run-action.ts";

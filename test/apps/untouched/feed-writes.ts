@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { toFeedId } from "../../../../src/service/integrations/feeds/feed-shelf.ts";
-import type { Roll } from "../../../fixtures/content-files.ts";
+import { toFeedId } from "../../../src/apps/feeds/feed-shelf.ts";
+import type { Roll } from "../../fixtures/content-files.ts";
 import { type startFeeds, writeRss } from "../feeds/start-feeds.ts";
 import { type Holdings, leaveOut, pick, type Write } from "./check-write.ts";
 
@@ -63,11 +63,13 @@ export function listFeedWrites(host: Awaited<ReturnType<typeof startFeeds>>): Wr
           things,
           call: (run) => run("unsubscribe", { feed_id: id, url: first }),
           check({ after, answer }) {
-            const isNamed = (path: string) => path.startsWith(`${id}.`) || path === answer.trashed_to;
+            const trash = String(answer.trashed_to).slice(0, -`${id}.feed.json`.length);
+            const isNamed = (path: string) => path.startsWith(`${id}.`) || path.startsWith(trash);
             expect(leaveOut(after, isNamed)).toEqual(leaveOut(things, isNamed));
-            expect([...after].filter(([path]) => isNamed(path))).toEqual([
-              [answer.trashed_to, things.get(`${id}.feed.json`)],
-            ]);
+            const own = [...things].filter(([path]) => path.startsWith(`${id}.`));
+            const moved = own.map(([path, text]) => [`${trash}${path}`, text]);
+            const left = [...after].filter(([path]) => isNamed(path) && !path.endsWith("/"));
+            expect(Object.fromEntries(left)).toEqual(Object.fromEntries(moved));
           },
         };
       },

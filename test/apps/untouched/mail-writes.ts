@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import type { ImapFlow } from "imapflow";
 import { expect } from "vitest";
-import { fromDiskName, toFolderParts } from "../../../../src/service/integrations/mail/maildir-names.ts";
-import { createRoll, type Roll } from "../../../fixtures/content-files.ts";
+import { fromDiskName, toFolderParts } from "../../../src/apps/mail/maildir-names.ts";
+import { createRoll, type Roll } from "../../fixtures/content-files.ts";
 import { writeMessage } from "../mail/kit/write-message.ts";
 import { type Account, type Holdings, leaveOut, type Outcome, pick, type Write } from "./check-write.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { Roll } from "../../../fixtures/content-files.ts";
-import type { Item, Json } from "../notion/kit/notion-store.ts";
+import type { Roll } from "../../fixtures/content-files.ts";
+import type { Item, Json, NotionStore } from "../notion/kit/notion-store.ts";
 import { renderMarkdown } from "../notion/kit/page-markdown.ts";
 import { startNotion, TOKEN } from "../notion/kit/start-notion.ts";
 import { type Account, type Holdings, leaveOut, type Outcome, pick, rollSome, type Write } from "./check-write.ts";
@@ -186,10 +186,11 @@ function describe(item: Item): string {
   });
 }
 
-/** A workspace of Notion. */
-export async function startNotionAccount(): Promise<Account & { close(): Promise<void> }> {
+/** A workspace of Notion, and what it holds. */
+export async function startNotionAccount(): Promise<Account & { readonly store: NotionStore; close(): Promise<void> }> {
   const { store, url, close } = await startNotion();
   return {
+    store,
     settings: { notionToken: TOKEN, notionUrl: url, notionParent: ROOT },
     async fill(things) {
       const all = new Map([...things].map(([id, thing]) => [id, JSON.parse(thing)]));

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Roll } from "../../../fixtures/content-files.ts";
+import type { Roll } from "../../fixtures/content-files.ts";
 import { leaveOut, type Outcome, pick, rollSome, type Write } from "./check-write.ts";
 
 const FOLDERS = ["", "", "Work/", "Wörk & co/2026/"] as [string, ...string[]];

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFingerprint } from "../../src/calls/ask/fingerprint.ts";
-import type { ApprovalRequest } from "../../src/calls/ask/request.ts";
-import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
-import { verifies } from "../contract/verifies.ts";
-import { MD5_COLLISION } from "../fixtures/md5-collision.ts";
+import { createFingerprint } from "../../../src/plugin/calls/ask/fingerprint.ts";
+import type { ApprovalRequest } from "../../../src/plugin/calls/ask/request.ts";
+import { addConnection, type ProbeService, startProbeService } from "../../contract/probe-service.ts";
+import { verifies } from "../../contract/verifies.ts";
+import { MD5_COLLISION } from "../../fixtures/md5-collision.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 
 /** What a decision is bound to, and that nothing happens without one. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { buildTools } from "../../src/calls/build.ts";
-import { type CatalogEntry, readCatalogEntry } from "../../src/calls/catalog/catalog-entry.ts";
+import { buildTools } from "../../../src/plugin/calls/build.ts";
+import { type CatalogEntry, readCatalogEntry } from "../../../src/plugin/calls/catalog/catalog-entry.ts";
 import { createTool } from "./scripted-service.ts";
 
 function createEntry(name: string, change: Readonly<Record<string, unknown>> = {}, effect = "read"): CatalogEntry {

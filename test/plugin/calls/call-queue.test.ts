@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { CallQueue, type CallTurn, nameAccount } from "../../src/calls/call-queue.ts";
+import { CallQueue, type CallTurn, nameAccount } from "../../../src/plugin/calls/call-queue.ts";
 
 const NOTES = nameAccount("notes", "one");
 

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ConnectLink, ConnectPresenter } from "../../src/calls/pipeline.ts";
-import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
-import { verifies } from "../contract/verifies.ts";
+import type { ConnectLink, ConnectPresenter } from "../../../src/plugin/calls/pipeline.ts";
+import { addConnection, type ProbeService, startProbeService } from "../../contract/probe-service.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 
 /** An app that must be connected, or connected again, through the real MCP endpoint of the service. */

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { PreparedCall } from "../../src/calls/continue.ts";
-import type { SessionSettings } from "../../src/calls/session.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
+import type { PreparedCall } from "../../../src/plugin/calls/continue.ts";
+import type { SessionSettings } from "../../../src/plugin/calls/session.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, openTestSession } from "./open-test-session.ts";
 
 let service: TestService;

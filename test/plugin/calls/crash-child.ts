@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Approver } from "../../src/calls/ask/request.ts";
-import { createToolSession } from "../../src/calls/session.ts";
+import type { Approver } from "../../../src/plugin/calls/ask/request.ts";
+import { createToolSession } from "../../../src/plugin/calls/session.ts";
 
 /** One call in a process that is going to be killed; prints where it is and waits there. */
 

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { createFingerprint } from "../../src/calls/ask/fingerprint.ts";
-import { SvcClient } from "../../src/client/client.ts";
-import { type ProbeService, startProbeService } from "../contract/probe-service.ts";
+import { createFingerprint } from "../../../src/plugin/calls/ask/fingerprint.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import { type ProbeService, startProbeService } from "../../contract/probe-service.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 import { createTool, startScriptedService } from "./scripted-service.ts";
 

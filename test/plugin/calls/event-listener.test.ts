@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { SessionEvent } from "../../src/calls/session-events.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
+import type { SessionEvent } from "../../../src/plugin/calls/session-events.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater, openTestSession, sayYes } from "./open-test-session.ts";
 
 /** A listener is told what happens, and never decides it. */

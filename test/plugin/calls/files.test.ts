@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { open, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { SessionEvent } from "../../src/calls/session-events.ts";
-import { startProbeService } from "../contract/probe-service.ts";
-import { verifies } from "../contract/verifies.ts";
-import { HAS_LINKS } from "../suites/this-system.ts";
+import type { SessionEvent } from "../../../src/plugin/calls/session-events.ts";
+import { startProbeService } from "../../contract/probe-service.ts";
+import { verifies } from "../../contract/verifies.ts";
+import { HAS_LINKS } from "../../suites/this-system.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayYes, type TestSession } from "./open-test-session.ts";
 import { createTool, startScriptedService } from "./scripted-service.ts";
 

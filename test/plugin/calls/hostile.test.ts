@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createApprovalCard } from "../../src/calls/ask/card.ts";
-import { renderOutcome } from "../../src/calls/outcome.ts";
-import { verifies } from "../contract/verifies.ts";
+import { createApprovalCard } from "../../../src/plugin/calls/ask/card.ts";
+import { renderOutcome } from "../../../src/plugin/calls/outcome.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { closeAll, closeLater, openTestSession, sayYes } from "./open-test-session.ts";
 import { createTool, type ScriptedService, startScriptedService } from "./scripted-service.ts";
 

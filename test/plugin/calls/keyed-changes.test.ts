@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFingerprint } from "../../src/calls/ask/fingerprint.ts";
-import type { JournalRecord } from "../../src/calls/journal/journal-record.ts";
-import type { Action } from "../../src/service/integrations/integration.ts";
-import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
+import type { Action } from "../../../src/apps/port/integration.ts";
+import { createFingerprint } from "../../../src/plugin/calls/ask/fingerprint.ts";
+import type { JournalRecord } from "../../../src/plugin/calls/journal/journal-record.ts";
+import { addConnection, type ProbeService, startProbeService } from "../../contract/probe-service.ts";
 import { type LossyProxy, startLossyProxy } from "./lossy-proxy.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayYes, type TestSession } from "./open-test-session.ts";
 import { createTool, startScriptedService } from "./scripted-service.ts";

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
+import { addConnection, type ProbeService, startProbeService } from "../../contract/probe-service.ts";
 import { type LossyProxy, startLossyProxy } from "./lossy-proxy.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayYes, type TestSession } from "./open-test-session.ts";
 import { createTool, startScriptedService } from "./scripted-service.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createNameMap, toModelName } from "../../src/calls/build.ts";
+import { createNameMap, toModelName } from "../../../src/plugin/calls/build.ts";
 
 describe("toModelName", () => {
   test.each([

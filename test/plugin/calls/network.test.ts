@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CallJournal } from "../../src/calls/journal/journal.ts";
-import type { ToolCall } from "../../src/calls/pipeline.ts";
-import { verifies } from "../contract/verifies.ts";
+import type { CallJournal } from "../../../src/plugin/calls/journal/journal.ts";
+import type { ToolCall } from "../../../src/plugin/calls/pipeline.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 import { createTool, type ScriptedReply, type ScriptedService, startScriptedService } from "./scripted-service.ts";
 

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ApprovalDecision, ApprovalRequest, Approver } from "../../src/calls/ask/request.ts";
-import { createToolSession, type SessionSettings, type ToolSession } from "../../src/calls/session.ts";
-import type { SessionEvent } from "../../src/calls/session-events.ts";
-import type { SvcClient } from "../../src/client/client.ts";
+import type { ApprovalDecision, ApprovalRequest, Approver } from "../../../src/plugin/calls/ask/request.ts";
+import { createToolSession, type SessionSettings, type ToolSession } from "../../../src/plugin/calls/session.ts";
+import type { SessionEvent } from "../../../src/plugin/calls/session-events.ts";
+import type { SvcClient } from "../../../src/plugin/client/client.ts";
 
 /** A session, and everything it showed and said. */
 export interface TestSession extends ToolSession {

@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { PreparedCall } from "../../src/calls/continue.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
+import type { PreparedCall } from "../../../src/plugin/calls/continue.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { breakPage } from "../../approvals/contract.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayYes, type TestSession } from "./open-test-session.ts";
 
 /** Approved calls of one account run in the order in which they were made, and what is behind a failure waits again. */
@@ -10,6 +11,7 @@ import { closeAll, closeLater, makeFolder, openTestSession, sayYes, type TestSes
 let service: TestService;
 beforeEach(async () => {
   service = closeLater(await startTestService());
+  await breakPage(service, "a");
 });
 afterEach(closeAll);
 
@@ -17,7 +19,7 @@ const note = (title: string) => ({ callId: title, toolName: "notes_create_page",
 const failing = (title: string) => ({
   callId: title,
   toolName: "notes_update_page",
-  arguments: { page_id: "nothing", title, body: "text" },
+  arguments: { page_id: `${title}.md`, title, body: "text" },
 });
 const WHY = "a call of notes_update_page before it on the same account failed";
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { followFlow } from "../../src/calls/flows/read-flow.ts";
-import { listAllIntegrations } from "../../src/client/all-integrations.ts";
-import { SvcClient } from "../../src/client/client.ts";
+import { followFlow } from "../../../src/plugin/calls/flows/read-flow.ts";
+import { listAllIntegrations } from "../../../src/plugin/client/all-integrations.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
 import { closeAll, closeLater, openTestSession, sayYes } from "./open-test-session.ts";
 import { createTool, type ScriptedReply, type ScriptedService, startScriptedService } from "./scripted-service.ts";
 

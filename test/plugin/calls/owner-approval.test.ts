@@ -1,12 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createToolSession, type SessionEvent, type ToolSession } from "../../src/index.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
-import { changeLimits, without } from "../service/access/limits-page.ts";
-import { openRules } from "../service/access/open-rules.ts";
-import { decideHeld } from "../service/approvals/owner.ts";
-import { openBrowser, readCsrf } from "../service/http/pages/browser.ts";
+import { createToolSession, type SessionEvent, type ToolSession } from "../../../src/index.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { changeLimits, without } from "../../service/access/limits-page.ts";
+import { openRules } from "../../service/access/open-rules.ts";
+import { decideHeld } from "../../service/approvals/owner.ts";
+import { openBrowser, readCsrf } from "../../service/http/pages/browser.ts";
 import { closeAll, makeFolder } from "./open-test-session.ts";
 
 /** Calls that the service holds for its owner, seen from the plugin. */

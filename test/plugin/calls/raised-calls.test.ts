@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createApprovalCard } from "../../src/calls/ask/card.ts";
-import type { ApprovalRequest } from "../../src/calls/ask/request.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
-import { openRules } from "../service/access/open-rules.ts";
-import { decideHeld } from "../service/approvals/owner.ts";
-import { callTool } from "../service/mcp/mcp-calls.ts";
+import { createApprovalCard } from "../../../src/plugin/calls/ask/card.ts";
+import type { ApprovalRequest } from "../../../src/plugin/calls/ask/request.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { openRules } from "../../service/access/open-rules.ts";
+import { decideHeld } from "../../service/approvals/owner.ts";
+import { callTool } from "../../service/mcp/mcp-calls.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 
 /** Calls that do more than their tool says, seen from the plugin: "always" never covers them, and the card says why. */
@@ -96,7 +96,7 @@ describe("a device that allows a tool for good", () => {
     const session = await openTestSession(service, { answer: sayYes });
     const less = change("1", { phones: [{ number: "+3" }] });
     expect(await session.call(less)).toMatchObject({ status: "succeeded" });
-    expect(session.asked.map(({ effect }) => effect)).toEqual(["write", "delete"]);
+    expect(session.asked.map(({ effect }) => effect)).toEqual(["delete"]);
     expect(await readCard()).toContain("+3");
   });
 });

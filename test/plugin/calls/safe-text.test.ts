@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cleanLines } from "../../src/calls/outcome.ts";
+import { cleanLines } from "../../../src/plugin/calls/outcome.ts";
 
 test("of a million lines eight are looked at, and the others are counted", () => {
   const seen: string[] = [];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ApprovalDecision, ApprovalRequest } from "../../src/calls/ask/request.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../../src/plugin/calls/ask/request.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 import { createTool, type ScriptedService, startScriptedService } from "./scripted-service.ts";
 

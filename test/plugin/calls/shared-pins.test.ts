@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openPins } from "../../src/calls/catalog/pins.ts";
+import { openPins } from "../../../src/plugin/calls/catalog/pins.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 import { createTool, type ScriptedService, startScriptedService } from "./scripted-service.ts";
 

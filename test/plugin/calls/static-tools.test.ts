@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { renderOutcome } from "../../src/calls/outcome.ts";
-import { STATIC_TOOL_NAMES, type StaticToolName } from "../../src/calls/static-tools.ts";
-import { type ProbeService, startProbeService } from "../contract/probe-service.ts";
-import { verifies } from "../contract/verifies.ts";
-import { findFreePort } from "../service/free-port.ts";
+import { renderOutcome } from "../../../src/plugin/calls/outcome.ts";
+import { STATIC_TOOL_NAMES, type StaticToolName } from "../../../src/plugin/calls/static-tools.ts";
+import { type ProbeService, startProbeService } from "../../contract/probe-service.ts";
+import { verifies } from "../../contract/verifies.ts";
+import { findFreePort } from "../../service/free-port.ts";
 import { closeAll, closeLater, openTestSession, sayNo, sayYes, type TestSession } from "./open-test-session.ts";
 
 let service: ProbeService;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
-import { verifies } from "../contract/verifies.ts";
+import { addConnection, type ProbeService, startProbeService } from "../../contract/probe-service.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { closeAll, closeLater, openTestSession, sayYes } from "./open-test-session.ts";
 import { createTool, startScriptedService } from "./scripted-service.ts";
 

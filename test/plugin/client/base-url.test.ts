@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { isLoopbackHost, parseBaseUrl } from "../../src/client/base-url.ts";
-import { SvcClient } from "../../src/client/client.ts";
+import { isLoopbackHost, parseBaseUrl } from "../../../src/plugin/client/base-url.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
 
 describe("parseBaseUrl", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
-import { readGolden, readGoldenObject } from "../contract/read-golden.ts";
-import { verifies } from "../contract/verifies.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import { readGolden, readGoldenObject } from "../../contract/read-golden.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { catchError, type RecordingServer, startRecordingServer } from "./recording-server.ts";
 
 const KEY = "svc_live_endpoints";

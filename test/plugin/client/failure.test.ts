@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nameRequest, withoutRequest } from "../../src/client/failure.ts";
+import { nameRequest, withoutRequest } from "../../../src/plugin/client/failure.ts";
 
 test.each([
   ["The session has expired.", "The session has expired (GET /a/{token}).", "The session has expired."],

@@ -1,8 +1,8 @@
 import { MockAgent } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
-import { readGolden } from "../contract/read-golden.ts";
-import { verifies } from "../contract/verifies.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import { readGolden } from "../../contract/read-golden.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { catchError } from "./recording-server.ts";
 
 const ORIGIN = "https://svc.example";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
-import type { RequestBody } from "../../src/client/request.ts";
-import { verifies } from "../contract/verifies.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import type { RequestBody } from "../../../src/plugin/client/request.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { catchError, type RecordingServer, startRecordingServer } from "./recording-server.ts";
 
 const KEY = "svc_live_ingest";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
 import { catchError, startRecordingServer } from "./recording-server.ts";
 
 /** Limits that cannot be meant. */

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
-import { readGolden } from "../contract/read-golden.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import { readGolden } from "../../contract/read-golden.ts";
 import { catchError, type RecordingServer, startRecordingServer } from "./recording-server.ts";
 
 let service: RecordingServer;

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { redact } from "../../src/client/redact.ts";
+import { redact } from "../../../src/plugin/client/redact.ts";
 
 const SECRET = "s3cr3tV4lue-0123456789";
 

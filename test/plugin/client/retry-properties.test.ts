@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { backoffMs, nextDelay, parseRetryAfter, withRetries } from "../../src/client/retry.ts";
+import { backoffMs, nextDelay, parseRetryAfter, withRetries } from "../../../src/plugin/client/retry.ts";
 
-import { SvcError } from "../../src/errors.ts";
-import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
+import { SvcError } from "../../../src/shared/errors.ts";
+import { FUZZ_FACTOR, fuzzOptions } from "../../fuzz/fuzz-options.ts";
 
 vi.setConfig({ testTimeout: 60_000 * FUZZ_FACTOR });
 

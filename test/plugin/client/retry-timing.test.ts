@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backoffMs, nextDelay, parseRetryAfter } from "../../src/client/retry.ts";
-import { fuzzOptions } from "../fuzz/fuzz-options.ts";
+import { backoffMs, nextDelay, parseRetryAfter } from "../../../src/plugin/client/retry.ts";
+import { fuzzOptions } from "../../fuzz/fuzz-options.ts";
 
 const NOW = Date.UTC(2026, 0, 5, 10, 0, 0);
 

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { inspect } from "node:util";
 import { MockAgent } from "undici";
 import { afterEach, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
 import { catchError, startRecordingServer } from "./recording-server.ts";
 
 const CANARY = "svc_live_CANARY7f3a9";

@@ -2,10 +2,10 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
-import type { RequestBody } from "../../src/client/request.ts";
-import { SvcError } from "../../src/errors.ts";
-import { readGolden } from "../contract/read-golden.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import type { RequestBody } from "../../../src/plugin/client/request.ts";
+import { SvcError } from "../../../src/shared/errors.ts";
+import { readGolden } from "../../contract/read-golden.ts";
 import { catchError, startRecordingServer } from "./recording-server.ts";
 
 const ENVELOPE = readGolden("resources/envelope-succeeded");

@@ -5,13 +5,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
-import { describeFailure } from "../../src/client/failure.ts";
-import { checkServiceAt, isAway } from "../../src/pairing/check-service.ts";
-import { diagnoseService } from "../../src/runtimes/openclaw/doctor/diagnose.ts";
-import { explainPairing } from "../../src/runtimes/openclaw/setup/find-key.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
-import { makeCertificate } from "../service/integrations/mail/kit/start-dovecot.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import { describeFailure } from "../../../src/plugin/client/failure.ts";
+import { checkServiceAt, isAway } from "../../../src/plugin/pairing/check-service.ts";
+import { diagnoseService } from "../../../src/plugin/runtimes/openclaw/doctor/diagnose.ts";
+import { explainPairing } from "../../../src/plugin/runtimes/openclaw/setup/find-key.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { makeCertificate } from "../../apps/mail/kit/start-dovecot.ts";
 
 const request = { label: "GET /api/tools", origin: "https://svc.example", timeoutMs: 1, secrets: [] };
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LocatedFile } from "../../src/media/locate/locate-files.ts";
-import { openByIdentity } from "../../src/media/open/open-below-root.ts";
-import { openMediaFile } from "../../src/media/open/open-media-file.ts";
-import { createMediaRoots, type MediaRoots } from "../../src/media/open/roots.ts";
-import { inspectFiles } from "../../src/media/send/inspect-files.ts";
-import { verifies } from "../contract/verifies.ts";
-import { ATTACK_TABLE, type AttackCase } from "../fixtures/media/attack-table.ts";
+import type { LocatedFile } from "../../../src/plugin/media/locate/locate-files.ts";
+import { openByIdentity } from "../../../src/plugin/media/open/open-below-root.ts";
+import { openMediaFile } from "../../../src/plugin/media/open/open-media-file.ts";
+import { createMediaRoots, type MediaRoots } from "../../../src/plugin/media/open/roots.ts";
+import { inspectFiles } from "../../../src/plugin/media/send/inspect-files.ts";
+import { verifies } from "../../contract/verifies.ts";
+import { ATTACK_TABLE, type AttackCase } from "../../fixtures/media/attack-table.ts";
 import { createMediaTree, type MediaTree, SECRET } from "./media-tree.ts";
 
 let tree: MediaTree;

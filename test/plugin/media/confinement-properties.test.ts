@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { openMediaFile } from "../../src/media/open/open-media-file.ts";
-import { createMediaRoots, type MediaRoots } from "../../src/media/open/roots.ts";
-import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
+import { openMediaFile } from "../../../src/plugin/media/open/open-media-file.ts";
+import { createMediaRoots, type MediaRoots } from "../../../src/plugin/media/open/roots.ts";
+import { FUZZ_FACTOR, fuzzOptions } from "../../fuzz/fuzz-options.ts";
 
 vi.setConfig({ testTimeout: 60_000 * FUZZ_FACTOR });
 

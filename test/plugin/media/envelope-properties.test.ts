@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createFilesBody } from "../../src/media/send/send-files.ts";
-import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
+import { createFilesBody } from "../../../src/plugin/media/send/send-files.ts";
+import { FUZZ_FACTOR, fuzzOptions } from "../../fuzz/fuzz-options.ts";
 import { createMediaFolder, type MediaFolder } from "./media-folder.ts";
 
 vi.setConfig({ testTimeout: 60_000 * FUZZ_FACTOR });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseReference } from "../../src/media/locate/parse-reference.ts";
-import type { MediaRoot } from "../../src/media/open/roots.ts";
+import { parseReference } from "../../../src/plugin/media/locate/parse-reference.ts";
+import type { MediaRoot } from "../../../src/plugin/media/open/roots.ts";
 
 const root: MediaRoot = { configured: "/media", canonical: "/media", anchor: undefined };
 

@@ -1,8 +1,14 @@
 import fc, { type Arbitrary } from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { readUploadHint, type UploadReading } from "../../src/media/send/upload-hint.ts";
-import { BASE_URL, GOOD_COMMANDS, HOSTILE_COMMANDS, INGEST_URL, REFERENCE } from "../fixtures/media/upload-commands.ts";
-import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
+import { readUploadHint, type UploadReading } from "../../../src/plugin/media/send/upload-hint.ts";
+import {
+  BASE_URL,
+  GOOD_COMMANDS,
+  HOSTILE_COMMANDS,
+  INGEST_URL,
+  REFERENCE,
+} from "../../fixtures/media/upload-commands.ts";
+import { FUZZ_FACTOR, fuzzOptions } from "../../fuzz/fuzz-options.ts";
 
 vi.setConfig({ testTimeout: 60_000 * FUZZ_FACTOR });
 

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type LocatedFile, locateFiles } from "../../src/media/locate/locate-files.ts";
-import { createMediaRoots, type MediaRoots } from "../../src/media/open/roots.ts";
-import { type InspectedFile, inspectFiles } from "../../src/media/send/inspect-files.ts";
+import { type LocatedFile, locateFiles } from "../../../src/plugin/media/locate/locate-files.ts";
+import { createMediaRoots, type MediaRoots } from "../../../src/plugin/media/open/roots.ts";
+import { type InspectedFile, inspectFiles } from "../../../src/plugin/media/send/inspect-files.ts";
 
 /** A media folder for one test. */
 export interface MediaFolder {

@@ -1,14 +1,14 @@
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
 import {
   type BootstrapOptions,
   type BootstrapProgress,
   bootstrapInstaller,
   type InstallConfig,
-} from "../../src/pairing/bootstrap.ts";
+} from "../../../src/plugin/pairing/bootstrap.ts";
+import { readGoldenObject } from "../../contract/read-golden.ts";
 import { type Answer, catchError, type RecordingServer, startRecordingServer } from "../client/recording-server.ts";
-import { readGoldenObject } from "../contract/read-golden.ts";
 
 const INSTALL = {
   server_name: "svc",

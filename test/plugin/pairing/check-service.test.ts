@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkServiceAt } from "../../src/pairing/check-service.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
-import { findFreePort } from "../service/free-port.ts";
+import { checkServiceAt } from "../../../src/plugin/pairing/check-service.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { findFreePort } from "../../service/free-port.ts";
 
 let service: TestService;
 let stranger: Server;

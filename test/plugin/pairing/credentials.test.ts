@@ -17,11 +17,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { withWriteLock } from "../../src/base/write-lock.ts";
-import { type Credentials, openCredentialStore, type PendingPairing } from "../../src/pairing/credentials.ts";
+import { type Credentials, openCredentialStore, type PendingPairing } from "../../../src/plugin/pairing/credentials.ts";
+import { withWriteLock } from "../../../src/shared/base/write-lock.ts";
+import { verifies } from "../../contract/verifies.ts";
+import { expectMode } from "../../suites/this-system.ts";
 import { catchError } from "../client/recording-server.ts";
-import { verifies } from "../contract/verifies.ts";
-import { expectMode } from "../suites/this-system.ts";
 
 /** Lets a test end the file operations of a write at a chosen one, as a crash would. */
 const crash = vi.hoisted(() => ({ at: undefined as string | undefined }));
@@ -281,7 +281,7 @@ describe("several writers", () => {
   test("in two processes do not undo each other, and no reader sees half a file", async () => {
     const store = openCredentialStore(folder);
     await store.write(CREDENTIALS);
-    const module = new URL("../../src/pairing/credentials.ts", import.meta.url).href;
+    const module = new URL("../../../src/plugin/pairing/credentials.ts", import.meta.url).href;
     const script = `
       const { openCredentialStore } = await import(${JSON.stringify(module)});
       const store = openCredentialStore(${JSON.stringify(folder)});

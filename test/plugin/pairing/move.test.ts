@@ -2,15 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { sha256Hex } from "../../src/base/hash.ts";
-import { SvcClient } from "../../src/client/client.ts";
-import { type CredentialStore, openCredentialStore } from "../../src/pairing/credentials.ts";
-import { moveCredentials } from "../../src/pairing/move.ts";
-import { pairAt } from "../../src/pairing/pair.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import { type CredentialStore, openCredentialStore } from "../../../src/plugin/pairing/credentials.ts";
+import { moveCredentials } from "../../../src/plugin/pairing/move.ts";
+import { pairAt } from "../../../src/plugin/pairing/pair.ts";
+import { sha256Hex } from "../../../src/shared/base/hash.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { findFreePort } from "../../service/free-port.ts";
+import { post } from "../../service/http-calls.ts";
 import { startRecordingServer } from "../client/recording-server.ts";
-import { findFreePort } from "../service/free-port.ts";
-import { post } from "../service/http-calls.ts";
 
 let folder: string;
 let service: TestService;
@@ -141,7 +141,7 @@ describe("a key does not follow", () => {
 });
 
 async function revoke(id: string): Promise<void> {
-  const { openBrowser, readCsrf } = await import("../service/http/pages/browser.ts");
+  const { openBrowser, readCsrf } = await import("../../service/http/pages/browser.ts");
   const owner = openBrowser();
   await owner.open(await service.service.signInUrl());
   const csrf = readCsrf(await owner.open(`${service.url}/devices`));

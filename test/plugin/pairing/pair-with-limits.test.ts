@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { describeGranted, readLimitFlags } from "../../src/cli/commands/key-limits.ts";
-import { SvcClient } from "../../src/client/client.ts";
-import { checkServiceAt } from "../../src/pairing/check-service.ts";
-import { openCredentialStore } from "../../src/pairing/credentials.ts";
-import { type PairProgress, pairDevice } from "../../src/pairing/pair.ts";
-import { diagnoseService } from "../../src/runtimes/openclaw/doctor/diagnose.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
-import type { KeyScopes } from "../../src/wire/key-scopes.ts";
-import { useTempFolder } from "../service/files/temp-folder.ts";
+import { describeGranted, readLimitFlags } from "../../../src/cli/commands/key-limits.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import { checkServiceAt } from "../../../src/plugin/pairing/check-service.ts";
+import { openCredentialStore } from "../../../src/plugin/pairing/credentials.ts";
+import { type PairProgress, pairDevice } from "../../../src/plugin/pairing/pair.ts";
+import { diagnoseService } from "../../../src/plugin/runtimes/openclaw/doctor/diagnose.ts";
+import type { KeyScopes } from "../../../src/shared/wire/key-scopes.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { useTempFolder } from "../../service/files/temp-folder.ts";
 
 const folder = useTempFolder();
 let service: TestService;

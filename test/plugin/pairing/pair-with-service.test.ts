@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
-import { type CredentialStore, openCredentialStore } from "../../src/pairing/credentials.ts";
-import { type PairProgress, pairDevice } from "../../src/pairing/pair.ts";
-import { startTestService, type TestService } from "../../src/testing.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import { type CredentialStore, openCredentialStore } from "../../../src/plugin/pairing/credentials.ts";
+import { type PairProgress, pairDevice } from "../../../src/plugin/pairing/pair.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { verifies } from "../../contract/verifies.ts";
+import { expectMode } from "../../suites/this-system.ts";
 import { catchError } from "../client/recording-server.ts";
-import { verifies } from "../contract/verifies.ts";
-import { expectMode } from "../suites/this-system.ts";
 
 /** Between two looks of a process: the other one has eight times as long to store the key. */
 const WAIT_MS = 500;

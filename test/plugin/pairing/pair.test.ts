@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
-import { type CredentialStore, openCredentialStore } from "../../src/pairing/credentials.ts";
-import { type PairOptions, type PairProgress, pairDevice } from "../../src/pairing/pair.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import { type CredentialStore, openCredentialStore } from "../../../src/plugin/pairing/credentials.ts";
+import { type PairOptions, type PairProgress, pairDevice } from "../../../src/plugin/pairing/pair.ts";
+import { readGoldenObject } from "../../contract/read-golden.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { type Answer, catchError, type RecordingServer, startRecordingServer } from "../client/recording-server.ts";
-import { readGoldenObject } from "../contract/read-golden.ts";
-import { verifies } from "../contract/verifies.ts";
 
 const START = Date.UTC(2026, 0, 5, 10, 0, 0);
 const MINUTE = 60_000;

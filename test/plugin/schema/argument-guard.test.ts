@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
+import { createArgumentGuard } from "../../../src/plugin/schema/repair/argument-guard.ts";
 
 const SCHEMA = {
   type: "object",

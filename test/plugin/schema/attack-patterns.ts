@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import fc from "fast-check";
-import { within } from "../../src/base/within.ts";
-import { isQuickPattern, readPattern } from "../../src/schema/check/read-pattern.ts";
+import { within } from "../../../src/shared/base/within.ts";
+import { isQuickPattern, readPattern } from "../../../src/shared/schema-check/read-pattern.ts";
 
 /** Patterns tried, always the same ones. */
 const RUNS = 4_000;

@@ -1,12 +1,12 @@
 import { Validator } from "@cfworker/json-schema";
-import { isRecord } from "../../src/base/json.ts";
 import {
   type ProjectedSchema,
   projectToolSchema,
   type SchemaProfile,
-} from "../../src/schema/project/project-schema.ts";
-import type { RenamedKey } from "../../src/schema/project/rename-keys.ts";
-import { type ArgumentGuard, createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
+} from "../../../src/plugin/schema/project/project-schema.ts";
+import type { RenamedKey } from "../../../src/plugin/schema/project/rename-keys.ts";
+import { type ArgumentGuard, createArgumentGuard } from "../../../src/plugin/schema/repair/argument-guard.ts";
+import { isRecord } from "../../../src/shared/base/json.ts";
 
 /** One tool of a corpus. */
 export interface CorpusTool {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { projectToolSchema } from "../../src/schema/project/project-schema.ts";
+import { projectToolSchema } from "../../../src/plugin/schema/project/project-schema.ts";
 import {
   type Corpus,
   type CorpusInstance,
@@ -15,7 +15,7 @@ import {
 } from "./corpus-measures.ts";
 import { MESSY_SCHEMAS } from "./messy-schemas.ts";
 
-const REPOSITORY = join(import.meta.dirname, "..", "..");
+const REPOSITORY = join(import.meta.dirname, "..", "..", "..");
 
 /** A small corpus of our own, so that every measure runs everywhere. */
 const HAND_MADE: Corpus = {

@@ -1,6 +1,6 @@
-import { createOutcome } from "../../src/calls/outcome.ts";
-import { SvcTool } from "../../src/runtimes/langchain/svc-tool.ts";
-import type { JsonSchema } from "../../src/schema/json-schema.ts";
+import { createOutcome } from "../../../src/plugin/calls/outcome.ts";
+import { SvcTool } from "../../../src/plugin/runtimes/langchain/svc-tool.ts";
+import type { JsonSchema } from "../../../src/shared/schema-check/json-schema.ts";
 
 /** A LangChain tool that shows a schema the way the toolkit's tools do, and answers with its arguments. */
 export function createToolOver({ name, schema }: { readonly name: string; readonly schema: JsonSchema }): SvcTool {

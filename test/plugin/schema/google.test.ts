@@ -4,10 +4,10 @@ import { HumanMessage } from "@langchain/core/messages";
 import { ChatGoogle } from "@langchain/google";
 import { ChatGoogleGenerativeAI } from "@langchain/google-genai";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { isRecord } from "../../src/base/json.ts";
-import { toModelName } from "../../src/calls/build.ts";
-import type { JsonSchema } from "../../src/schema/json-schema.ts";
-import { projectToolSchema, type SchemaProfile } from "../../src/schema/project/project-schema.ts";
+import { toModelName } from "../../../src/plugin/calls/build.ts";
+import { projectToolSchema, type SchemaProfile } from "../../../src/plugin/schema/project/project-schema.ts";
+import { isRecord } from "../../../src/shared/base/json.ts";
+import type { JsonSchema } from "../../../src/shared/schema-check/json-schema.ts";
 import { createToolOver } from "./create-tool-over.ts";
 import { MESSY_SCHEMAS } from "./messy-schemas.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { projectToolSchema } from "../../src/schema/project/project-schema.ts";
-import { restoreRenamedKeys } from "../../src/schema/project/rename-keys.ts";
-import { createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
-import { measureCpuTime } from "../cpu-time.ts";
+import { projectToolSchema } from "../../../src/plugin/schema/project/project-schema.ts";
+import { restoreRenamedKeys } from "../../../src/plugin/schema/project/rename-keys.ts";
+import { createArgumentGuard } from "../../../src/plugin/schema/repair/argument-guard.ts";
+import { measureCpuTime } from "../../cpu-time.ts";
 import { findIllegal } from "./corpus-measures.ts";
 
 /** Each definition refers twice to the next: 2 to the power of 30 ways through. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { projectToolSchema } from "../../src/schema/project/project-schema.ts";
-import { createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
+import { projectToolSchema } from "../../../src/plugin/schema/project/project-schema.ts";
+import { createArgumentGuard } from "../../../src/plugin/schema/repair/argument-guard.ts";
 import { findIllegal } from "./corpus-measures.ts";
 import { MESSY_SCHEMAS } from "./messy-schemas.ts";
 

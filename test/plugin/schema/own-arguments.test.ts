@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { readOwnArguments } from "../../src/schema/repair/own-arguments.ts";
+import { readOwnArguments } from "../../../src/plugin/schema/repair/own-arguments.ts";
 
 const schema = z.strictObject({ limit: z.int().optional() });
 

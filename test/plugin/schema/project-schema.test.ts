@@ -1,9 +1,9 @@
 import { Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
-import { isRecord } from "../../src/base/json.ts";
-import type { JsonSchema } from "../../src/schema/json-schema.ts";
-import { projectToolSchema } from "../../src/schema/project/project-schema.ts";
-import { restoreRenamedKeys } from "../../src/schema/project/rename-keys.ts";
+import { projectToolSchema } from "../../../src/plugin/schema/project/project-schema.ts";
+import { restoreRenamedKeys } from "../../../src/plugin/schema/project/rename-keys.ts";
+import { isRecord } from "../../../src/shared/base/json.ts";
+import type { JsonSchema } from "../../../src/shared/schema-check/json-schema.ts";
 import { findIllegal } from "./corpus-measures.ts";
 
 /** The projection of one property. */

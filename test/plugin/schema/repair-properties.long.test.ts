@@ -1,10 +1,10 @@
 import fc, { type Arbitrary } from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { isRecord } from "../../src/base/json.ts";
-import { createChecker } from "../../src/schema/check/check-arguments.ts";
-import { normaliseSchema } from "../../src/schema/check/normalise-schema.ts";
-import { createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
-import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
+import { createArgumentGuard } from "../../../src/plugin/schema/repair/argument-guard.ts";
+import { isRecord } from "../../../src/shared/base/json.ts";
+import { createChecker } from "../../../src/shared/schema-check/check-arguments.ts";
+import { normaliseSchema } from "../../../src/shared/schema-check/normalise-schema.ts";
+import { FUZZ_FACTOR, fuzzOptions } from "../../fuzz/fuzz-options.ts";
 import { call, toolSchema } from "./generated-schemas.ts";
 
 vi.setConfig({ testTimeout: 60_000 * FUZZ_FACTOR });

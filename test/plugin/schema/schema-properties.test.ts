@@ -1,10 +1,10 @@
 import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { projectToolSchema } from "../../src/schema/project/project-schema.ts";
-import { restoreRenamedKeys } from "../../src/schema/project/rename-keys.ts";
-import { createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
-import { fuzzOptions } from "../fuzz/fuzz-options.ts";
+import { projectToolSchema } from "../../../src/plugin/schema/project/project-schema.ts";
+import { restoreRenamedKeys } from "../../../src/plugin/schema/project/rename-keys.ts";
+import { createArgumentGuard } from "../../../src/plugin/schema/repair/argument-guard.ts";
+import { fuzzOptions } from "../../fuzz/fuzz-options.ts";
 import { findIllegal, showRenamedKeys } from "./corpus-measures.ts";
 import { call, toolSchema } from "./generated-schemas.ts";
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { PACKAGE_ROOT } from "../package/read-package.ts";
-import { readLock } from "../package/release/runtime-packages.ts";
-import { runCommand } from "../package/run-command.ts";
+import { PACKAGE_ROOT } from "../../package/read-package.ts";
+import { readLock } from "../../package/release/runtime-packages.ts";
+import { runCommand } from "../../package/run-command.ts";
 import { MESSY_SCHEMAS } from "./messy-schemas.ts";
 
 /** An application whose LangChain resolves zod 3.25 while this package resolves its own zod 4. */
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await writeFile(join(plugin, "package.json"), '{ "private": true, "type": "module" }\n');
   await cp(join(PACKAGE_ROOT, "src"), join(plugin, "src"), { recursive: true });
   for (const file of ["messy-schemas.ts", "create-tool-over.ts"]) {
-    await cp(join(import.meta.dirname, file), join(plugin, "test/schema", file));
+    await cp(join(import.meta.dirname, file), join(plugin, "test/plugin/schema", file));
   }
 }, 60_000);
 
@@ -72,9 +72,9 @@ describe("with another zod under LangChain", () => {
     const sent = await runModule(`
       import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
       import { toJsonSchema } from "@langchain/core/utils/json_schema";
-      import { projectToolSchema } from "./src/schema/project/project-schema.ts";
-      import { createToolOver } from "./test/schema/create-tool-over.ts";
-      import { MESSY_SCHEMAS } from "./test/schema/messy-schemas.ts";
+      import { projectToolSchema } from "./src/plugin/schema/project/project-schema.ts";
+      import { createToolOver } from "./test/plugin/schema/create-tool-over.ts";
+      import { MESSY_SCHEMAS } from "./test/plugin/schema/messy-schemas.ts";
       const tools = MESSY_SCHEMAS.map(({ name, schema: input }) => {
         const { schema } = projectToolSchema(input);
         const tool = createToolOver({ name: "tool", schema });
@@ -97,7 +97,7 @@ describe("with another zod under LangChain", () => {
 
   test("a call's arguments pass through unchanged, legal or not", async () => {
     const seen = await runModule(`
-      import { createToolOver } from "./test/schema/create-tool-over.ts";
+      import { createToolOver } from "./test/plugin/schema/create-tool-over.ts";
       const tool = createToolOver({
         name: "tool",
         schema: { type: "object", properties: { a: { type: "string", default: "x" } }, required: ["b"] },

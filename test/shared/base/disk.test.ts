@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { linkFile, makeFolders, renameFile } from "../../src/base/disk.ts";
-import { withWriteLock } from "../../src/base/write-lock.ts";
-import { isSvcError } from "../../src/errors.ts";
-import { expectMode, IS_WINDOWS } from "../suites/this-system.ts";
+import { linkFile, makeFolders, renameFile } from "../../../src/shared/base/disk.ts";
+import { withWriteLock } from "../../../src/shared/base/write-lock.ts";
+import { isSvcError } from "../../../src/shared/errors.ts";
+import { expectMode, IS_WINDOWS } from "../../suites/this-system.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -93,7 +93,7 @@ test("a link to a taken name, or of nothing, is an error", async () => {
 });
 
 test("files are flushed, renamed and linked in one place", async () => {
-  const src = fileURLToPath(new URL("../../src", import.meta.url));
+  const src = fileURLToPath(new URL("../../../src", import.meta.url));
   const others: string[] = [];
   for (const entry of await readdir(src, { recursive: true, withFileTypes: true })) {
     if (!entry.name.endsWith(".ts") || entry.name === "disk.ts") continue;

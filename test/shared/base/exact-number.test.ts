@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ExactNumber, markJson, parseExactly, toDoubles, unmarkJson } from "../../src/base/exact-number.ts";
-import { cloneJson, isRecord, parseJson } from "../../src/base/json.ts";
+import { ExactNumber, markJson, parseExactly, toDoubles, unmarkJson } from "../../../src/shared/base/exact-number.ts";
+import { cloneJson, isRecord, parseJson } from "../../../src/shared/base/json.ts";
 
 describe("numbers keep their digits", () => {
   test.each([

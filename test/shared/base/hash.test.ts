@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createMd5, createScriptMd5, type Md5 } from "../../src/base/hash.ts";
-import { verifies } from "../contract/verifies.ts";
-import { fuzzOptions } from "../fuzz/fuzz-options.ts";
+import { createMd5, createScriptMd5, type Md5 } from "../../../src/shared/base/hash.ts";
+import { verifies } from "../../contract/verifies.ts";
+import { fuzzOptions } from "../../fuzz/fuzz-options.ts";
 
 const EMPTY = "d41d8cd98f00b204e9800998ecf8427e";
 const ABC = "900150983cd24fb0d6963f7d28e17f72";
@@ -46,7 +46,7 @@ test("works where MD5 is forbidden", () => {
     setFips(true);
     let refused = "no";
     try { createHash("md5"); } catch { refused = "yes"; }
-    const { createMd5 } = await import(${JSON.stringify(new URL("../../src/base/hash.ts", import.meta.url).href)});
+    const { createMd5 } = await import(${JSON.stringify(new URL("../../../src/shared/base/hash.ts", import.meta.url).href)});
     const md5 = createMd5();
     md5.update(Buffer.from("abc"));
     console.log(refused, md5.digestHex());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createShelf } from "../../src/base/newest.ts";
+import { createShelf } from "../../../src/shared/base/newest.ts";
 
 test("a shelf keeps no more than its size, keys included, and drops what was used longest ago", async () => {
   const keep = createShelf<string>(12, ({ length }) => length);

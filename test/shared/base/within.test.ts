@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { within } from "../../src/base/within.ts";
+import { within } from "../../../src/shared/base/within.ts";
 
 describe("within", () => {
   test("gives what the work gives, and throws what it throws", () => {

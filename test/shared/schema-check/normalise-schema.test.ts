@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { isRecord } from "../../src/base/json.ts";
-import { normaliseSchema } from "../../src/schema/check/normalise-schema.ts";
+import { isRecord } from "../../../src/shared/base/json.ts";
+import { normaliseSchema } from "../../../src/shared/schema-check/normalise-schema.ts";
 
 function normaliseProperty(property: unknown, rest: Record<string, unknown> = {}): unknown {
   const { properties } = normaliseSchema({ type: "object", properties: { p: property }, ...rest });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { findPlaceholderArguments, isPlaceholderSchema } from "../../src/schema/check/placeholders.ts";
-import { verifies } from "../contract/verifies.ts";
+import { findPlaceholderArguments, isPlaceholderSchema } from "../../../src/shared/schema-check/placeholders.ts";
+import { verifies } from "../../contract/verifies.ts";
 
 describe("isPlaceholderSchema", () => {
   test.each([

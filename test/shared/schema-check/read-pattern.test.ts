@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isQuickPattern, readPattern } from "../../src/schema/check/read-pattern.ts";
+import { isQuickPattern, readPattern } from "../../../src/shared/schema-check/read-pattern.ts";
 
 describe("readPattern", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { SIDE_EFFECT_LEVELS } from "../../src/wire/catalog.ts";
-import * as limits from "../../src/wire/constants.ts";
-import { API_KEY_HEADER, API_KEY_PREFIX } from "../../src/wire/constants.ts";
+import { SIDE_EFFECT_LEVELS } from "../../../src/shared/wire/catalog.ts";
+import * as limits from "../../../src/shared/wire/constants.ts";
+import { API_KEY_HEADER, API_KEY_PREFIX } from "../../../src/shared/wire/constants.ts";
 import {
   CANONICAL_ERROR_CODES,
   CANONICAL_EXECUTE_STATUSES,
@@ -9,11 +9,16 @@ import {
   TOOL_ERROR_CODES,
   TOOL_ERROR_TYPES,
   TOOL_EXECUTE_STATUSES,
-} from "../../src/wire/execution.ts";
-import { INGEST_PATH } from "../../src/wire/file.ts";
-import { FLOW_STATUSES, FLOW_STEP_STATUSES, FLOW_STEP_TYPES, FLOW_TRIGGER_TYPES } from "../../src/wire/flow.ts";
-import { MCP_METHODS, MCP_TOOL_NAMES, OAUTH_SCOPES, SERVER_CARD_CONTENT_TYPE } from "../../src/wire/mcp.ts";
-import { PAIR_STATUSES } from "../../src/wire/registration.ts";
+} from "../../../src/shared/wire/execution.ts";
+import { INGEST_PATH } from "../../../src/shared/wire/file.ts";
+import {
+  FLOW_STATUSES,
+  FLOW_STEP_STATUSES,
+  FLOW_STEP_TYPES,
+  FLOW_TRIGGER_TYPES,
+} from "../../../src/shared/wire/flow.ts";
+import { MCP_METHODS, MCP_TOOL_NAMES, OAUTH_SCOPES, SERVER_CARD_CONTENT_TYPE } from "../../../src/shared/wire/mcp.ts";
+import { PAIR_STATUSES } from "../../../src/shared/wire/registration.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 

@@ -7,7 +7,7 @@ import {
   integrationItemSchema,
   integrationPageSchema,
   sideEffectLevelSchema,
-} from "../../src/wire/catalog.ts";
+} from "../../../src/shared/wire/catalog.ts";
 import {
   canonicalExecuteRequestSchema,
   connectionIdSchema,
@@ -17,8 +17,8 @@ import {
   recommendedNextActionSchema,
   toolErrorSchema,
   toolExecuteRequestSchema,
-} from "../../src/wire/execution.ts";
-import { fileAttachmentSchema, fileUploadableSchema, ingestReplySchema } from "../../src/wire/file.ts";
+} from "../../../src/shared/wire/execution.ts";
+import { fileAttachmentSchema, fileUploadableSchema, ingestReplySchema } from "../../../src/shared/wire/file.ts";
 import {
   flowApproveRequestSchema,
   flowSchema,
@@ -26,8 +26,8 @@ import {
   flowStartRequestSchema,
   flowStepSchema,
   flowTemplateSchema,
-} from "../../src/wire/flow.ts";
-import { rpcErrorSchema, rpcRequestSchema, serverCardSchema } from "../../src/wire/mcp.ts";
+} from "../../../src/shared/wire/flow.ts";
+import { rpcErrorSchema, rpcRequestSchema, serverCardSchema } from "../../../src/shared/wire/mcp.ts";
 import {
   bootstrapInstallSchema,
   bootstrapPollReplySchema,
@@ -36,10 +36,10 @@ import {
   pairExchangeRequestSchema,
   pairStartReplySchema,
   pairStartRequestSchema,
-} from "../../src/wire/registration.ts";
-import { toolListSchema, toolSchema, toolSearchSchema } from "../../src/wire/tool.ts";
-import { readGoldenObject } from "../contract/read-golden.ts";
-import { verifies } from "../contract/verifies.ts";
+} from "../../../src/shared/wire/registration.ts";
+import { toolListSchema, toolSchema, toolSearchSchema } from "../../../src/shared/wire/tool.ts";
+import { readGoldenObject } from "../../contract/read-golden.ts";
+import { verifies } from "../../contract/verifies.ts";
 
 type Case = readonly [why: string, schema: ZodType, value: unknown];
 

@@ -5,23 +5,33 @@ import {
   actionListSchema,
   catalogSearchSchema,
   integrationPageSchema,
-} from "../../src/wire/catalog.ts";
+} from "../../../src/shared/wire/catalog.ts";
 import {
   bareErrorSchema,
   canonicalExecuteRequestSchema,
   executionEnvelopeSchema,
   executionSummarySchema,
   toolExecuteRequestSchema,
-} from "../../src/wire/execution.ts";
-import { flowListSchema, flowStartReplySchema, flowTemplatesSchema, flowViewSchema } from "../../src/wire/flow.ts";
-import { mcpListingSchema, rpcRequestSchema, rpcResponseSchema, serverCardSchema } from "../../src/wire/mcp.ts";
+} from "../../../src/shared/wire/execution.ts";
+import {
+  flowListSchema,
+  flowStartReplySchema,
+  flowTemplatesSchema,
+  flowViewSchema,
+} from "../../../src/shared/wire/flow.ts";
+import {
+  mcpListingSchema,
+  rpcRequestSchema,
+  rpcResponseSchema,
+  serverCardSchema,
+} from "../../../src/shared/wire/mcp.ts";
 import {
   bootstrapStartReplySchema,
   pairExchangeReplySchema,
   pairStartReplySchema,
-} from "../../src/wire/registration.ts";
-import { toolDescriptionSchema, toolListSchema, toolSearchSchema } from "../../src/wire/tool.ts";
-import { readGoldenObject } from "../contract/read-golden.ts";
+} from "../../../src/shared/wire/registration.ts";
+import { toolDescriptionSchema, toolListSchema, toolSearchSchema } from "../../../src/shared/wire/tool.ts";
+import { readGoldenObject } from "../../contract/read-golden.ts";
 
 const SCHEMAS: readonly (readonly [golden: string, schema: ZodType])[] = [
   ["tool-list-truncated", toolListSchema],

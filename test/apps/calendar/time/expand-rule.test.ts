@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { findZone, toLocal } from "../../../../../src/base/zones.ts";
-import { expandRule } from "../../../../../src/service/integrations/calendar/time/expand-rule.ts";
-import { findEnd, parseRule } from "../../../../../src/service/integrations/calendar/time/recurrence-rule.ts";
+import { expandRule } from "../../../../src/apps/calendar/time/expand-rule.ts";
+import { findEnd, parseRule } from "../../../../src/apps/calendar/time/recurrence-rule.ts";
+import { findZone, toLocal } from "../../../../src/shared/base/zones.ts";
 
 const START = "1997-09-02T09:00";
 const read = (text: string) => Date.parse(`${text.length === 10 ? `${text}T00:00` : text}Z`);

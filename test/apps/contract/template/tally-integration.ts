@@ -1,12 +1,15 @@
 import { z } from "zod";
 import {
   type ActionContext,
+  changeValue,
+  checkState,
   createProviderError,
   defineAction,
   type Integration,
+  quoteName,
   readRetryAfter,
   ServiceError,
-} from "../../../../../src/service.ts";
+} from "../../../../src/service.ts";
 
 const settingsSchema = z.looseObject({ address: z.url({ protocol: /^https?$/ }), token: z.string().min(1) });
 const countSchema = z.looseObject({ count: z.int() });
@@ -29,7 +32,20 @@ const addOne = defineAction({
   title: "Count one more",
   description: "Adds one to a count and gives the new count.",
   arguments: z.strictObject({ thing: z.string().min(1).describe("What to count.") }),
-  run: ({ thing }, context) => ask({ method: "POST", thing }, context, WRITE),
+  async preview({ thing }, context) {
+    const { count } = await ask({ method: "GET", thing }, context, READ);
+    return {
+      summary: `Count one more of ${quoteName(thing)}`,
+      changes: changeValue("Count", count, count + 1),
+      undo: { possible: false, why: "Tally counts up only." },
+      seen: count,
+    };
+  },
+  async run({ thing }, context) {
+    if (context.expectedState !== undefined)
+      checkState(context, (await ask({ method: "GET", thing }, context, READ)).count);
+    return ask({ method: "POST", thing }, context, WRITE);
+  },
 });
 
 /** Counts things on a tally server. */
@@ -63,9 +79,9 @@ function readSettings(settings: ActionContext["connection"]["settings"]) {
 /** Asks the server; every failure becomes a documented code, by the one mapping all apps share. */
 async function ask(
   { method, thing }: { method: "GET" | "POST"; thing: string },
-  { connection, signal, now }: ActionContext,
+  { connection, signal, now }: Pick<ActionContext, "connection" | "signal" | "now">,
   action: typeof READ | typeof WRITE,
-): Promise<unknown> {
+): Promise<z.output<typeof countSchema>> {
   const { address, token } = readSettings(connection.settings);
   const call = { app: "Tally", action };
   const url = new URL(`/counts/${encodeURIComponent(thing)}`, address);

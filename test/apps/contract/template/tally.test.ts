@@ -1,5 +1,5 @@
-import { startTestService } from "../../../../../src/testing.ts";
-import { startMockApi } from "../../../added/openapi/mock-api.ts";
+import { startTestService } from "../../../../src/testing.ts";
+import { startMockApi } from "../../openapi/mock-api.ts";
 import { describeIntegrationContract } from "../describe-integration-contract.ts";
 import { HTTP_FAULTS, toHttpAnswer } from "../http-faults.ts";
 import { tallyIntegration } from "./tally-integration.ts";

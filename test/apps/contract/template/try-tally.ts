@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { test } from "node:test";
-import { startTestService } from "../../../../../src/testing.ts";
+import { startTestService } from "../../../../src/testing.ts";
 import { tallyIntegration } from "./tally-integration.ts";
 
 test("counts, only when a human confirmed it, and says what a failure means", async (t) => {
@@ -29,6 +29,7 @@ test("counts, only when a human confirmed it, and says what a failure means", as
     return [answer.status, result ?? error?.code];
   }
   assert.deepEqual(await call("tally_add_one"), [412, "confirmation_required"]);
+  assert.equal(count, 0);
   assert.deepEqual(await call("tally_add_one", true), [200, { count: 1 }]);
   assert.deepEqual(await call("tally_read_count"), [200, { count: 1 }]);
   status = 500;

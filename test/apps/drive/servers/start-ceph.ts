@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Agent } from "undici";
-import type { S3Place } from "../../../../../src/service/files/open-blobs.ts";
-import { createS3Requests } from "../../../../../src/service/files/s3-requests.ts";
-import { findFreePort } from "../../../free-port.ts";
+import type { S3Place } from "../../../../src/service/files/files-place.ts";
+import { createS3Requests } from "../../../../src/service/files/s3-requests.ts";
+import { findFreePort } from "../../../service/free-port.ts";
 import { CEPH } from "./find-drive-servers.ts";
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFreePort } from "../../../free-port.ts";
+import { findFreePort } from "../../../service/free-port.ts";
 
 /** A server that serves a temporary folder on a free port of loopback. */
 export interface FileServer {

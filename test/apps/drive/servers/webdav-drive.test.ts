@@ -5,20 +5,27 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { Agent } from "undici";
 import { expect, it } from "vitest";
-import { createDriveIntegration } from "../../../../../src/service/integrations/drive/drive-integration.ts";
-import { WebdavClient } from "../../../../../src/service/integrations/drive/webdav/webdav-client.ts";
-import { readWebdavSettings } from "../../../../../src/service/integrations/drive/webdav/webdav-settings.ts";
-import { RemoteCall } from "../../../../../src/service/integrations/remote-call.ts";
+import { createDriveIntegration } from "../../../../src/apps/drive/drive-integration.ts";
+import { WebdavClient } from "../../../../src/apps/drive/webdav/webdav-client.ts";
+import { readWebdavSettings } from "../../../../src/apps/drive/webdav/webdav-settings.ts";
+import { RemoteCall } from "../../../../src/apps/port/remote-call.ts";
 import { createRunner, holdFile, refusal } from "../../run-action.ts";
 import { type DriveHost, describeDrive } from "../describe-drive.ts";
+import { describeDriveChanges } from "../drive-changes.ts";
+import { describeDriveUndo } from "../drive-undo.ts";
 import { PASSWORD, USER } from "../start-webdav.ts";
 import { APACHE, RCLONE } from "./find-drive-servers.ts";
 import { type FileServer, startServer } from "./start-server.ts";
 
+/** Of changes between showing and running. */
+/** `SVC_FILES=1000` takes an hour. */
+const RUNS = Number(process.env.SVC_FILES ?? 100);
 const isRoot = process.getuid?.() === 0;
 const SIGN_IN = { webdavUser: USER, webdavPassword: PASSWORD };
 
-describeDrive("WebDAV on Apache", async () => openHost(await startApache()), { secret: "webdavPassword" });
+describeDrive("WebDAV on Apache", hostApache, { secret: "webdavPassword" });
+describeDriveChanges("WebDAV on Apache", hostApache, { runs: RUNS });
+describeDriveUndo("WebDAV on Apache", hostApache, { runs: RUNS });
 
 it("Apache replaces only the version that was found", async () => {
   const server = await startApache();
@@ -75,28 +82,25 @@ it("Apache moves over no other version than the one that was found", async () =>
   await server.close();
 });
 
-describeDrive(
-  "WebDAV on rclone",
-  async () => {
-    const server = await startServer(({ port, folder }) => ({
-      command: [
-        RCLONE,
-        "serve",
-        "webdav",
-        folder,
-        "--addr",
-        `127.0.0.1:${port}`,
-        "--config",
-        "",
-        "--vfs-cache-mode",
-        "off",
-      ],
-      env: { RCLONE_USER: USER, RCLONE_PASS: PASSWORD },
-    }));
-    return openHost(server);
-  },
-  { isConditional: false, secret: "webdavPassword" },
-);
+describeDrive("WebDAV on rclone", hostRclone, { isConditional: false, secret: "webdavPassword" });
+describeDriveChanges("WebDAV on rclone", hostRclone, { runs: RUNS, isConditional: false });
+describeDriveUndo("WebDAV on rclone", hostRclone, { runs: RUNS, isConditional: false });
+
+async function hostRclone(): Promise<DriveHost> {
+  const server = await startServer(({ port, folder }) => ({
+    command: [
+      RCLONE,
+      ...["serve", "webdav", folder, "--addr", `127.0.0.1:${port}`],
+      ...["--config", "", "--vfs-cache-mode", "off"],
+    ],
+    env: { RCLONE_USER: USER, RCLONE_PASS: PASSWORD },
+  }));
+  return openHost(server);
+}
+
+async function hostApache(): Promise<DriveHost> {
+  return openHost(await startApache());
+}
 
 function startApache(): Promise<FileServer> {
   return startServer(({ port, folder }) => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createMailIntegration } from "../../../../../src/service/integrations/mail/mail-integration.ts";
+import { createMailIntegration } from "../../../../src/apps/mail/mail-integration.ts";
 import { createRunner } from "../../run-action.ts";
 import { PASSWORDS, startDovecot, type TestDovecot } from "../kit/start-dovecot.ts";
 import { ADDRESSES, startSmtp, type TestSmtp } from "../kit/start-smtp.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseAddress } from "../../../../../src/service/integrations/mail/mail-address.ts";
-import { createMailIntegration } from "../../../../../src/service/integrations/mail/mail-integration.ts";
+import { parseAddress } from "../../../../src/apps/mail/mail-address.ts";
+import { createMailIntegration } from "../../../../src/apps/mail/mail-integration.ts";
 import { createRunner, refusal } from "../../run-action.ts";
 import { PASSWORDS, startDovecot, type TestDovecot } from "../kit/start-dovecot.ts";
 import { ADDRESSES, startSmtp, type TestSmtp } from "../kit/start-smtp.ts";

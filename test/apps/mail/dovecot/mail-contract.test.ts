@@ -1,4 +1,4 @@
-import { startTestService } from "../../../../../src/testing.ts";
+import { startTestService } from "../../../../src/testing.ts";
 import { type ContractSubject, describeIntegrationContract } from "../../contract/describe-integration-contract.ts";
 import type { ProviderFault } from "../../contract/provider-faults.ts";
 import { openProxy, type TestProxy } from "../kit/open-proxy.ts";

@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../../../../src/testing.ts";
-import { awaitCompletion, awaitStatus, readFlow, send, startFlow } from "../../../flows/flow-calls.ts";
-import { execute } from "../../../http-calls.ts";
-import { killChild, killChildren, serveChild } from "../../../served-child.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { awaitCompletion, awaitStatus, readFlow, send, startFlow } from "../../../service/flows/flow-calls.ts";
+import { execute } from "../../../service/http-calls.ts";
+import { killChild, killChildren, serveChild } from "../../../service/served-child.ts";
 import { connectAccounts, sendToAna } from "../kit/mail-accounts.ts";
 import { startDovecot, type TestDovecot } from "../kit/start-dovecot.ts";
 import { startSmtp, type TestSmtp } from "../kit/start-smtp.ts";
 
-const CHILD = fileURLToPath(new URL("../../../flows/serve-child.ts", import.meta.url));
+const CHILD = fileURLToPath(new URL("../../../service/flows/serve-child.ts", import.meta.url));
 
 let dovecot: TestDovecot;
 let smtp: TestSmtp;

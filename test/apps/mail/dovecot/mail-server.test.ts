@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import PostalMime from "postal-mime";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createMailIntegration } from "../../../../../src/service/integrations/mail/mail-integration.ts";
+import { createMailIntegration } from "../../../../src/apps/mail/mail-integration.ts";
 import { createRunner, holdFile, refusal } from "../../run-action.ts";
 import { PASSWORDS, startDovecot, type TestDovecot, type TestUser } from "../kit/start-dovecot.ts";
 import { ADDRESSES, startSmtp, type TestSmtp } from "../kit/start-smtp.ts";

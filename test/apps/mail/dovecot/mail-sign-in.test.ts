@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../../../../src/testing.ts";
-import { readStored } from "../../../find-store.ts";
-import { execute } from "../../../http-calls.ts";
-import { type Owner, openOwner } from "../../../sign-in/owner.ts";
-import { startProvider, type TestProvider } from "../../../sign-in/start-provider.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { readStored } from "../../../service/find-store.ts";
+import { execute } from "../../../service/http-calls.ts";
+import { type Owner, openOwner } from "../../../service/sign-in/owner.ts";
+import { startProvider, type TestProvider } from "../../../service/sign-in/start-provider.ts";
 import { PASSWORDS, startDovecot, type TestDovecot } from "../kit/start-dovecot.ts";
 import { ADDRESSES, startSmtp, type TestSmtp } from "../kit/start-smtp.ts";
 import { writeMessage } from "../kit/write-message.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createMailIntegration } from "../../../../../src/service/integrations/mail/mail-integration.ts";
+import { createMailIntegration } from "../../../../src/apps/mail/mail-integration.ts";
 import { checkWrite } from "../../untouched/check-write.ts";
 import { MAIL_WRITES, openImapAccount } from "../../untouched/mail-writes.ts";
 import { PASSWORDS, startDovecot, type TestDovecot } from "../kit/start-dovecot.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { Connections } from "../../../../../src/service/connections/connection.ts";
-import { attach } from "../../../files/envelope.ts";
-import { execute } from "../../../http-calls.ts";
+import type { Connections } from "../../../../src/service/connections/connection.ts";
+import { attach } from "../../../service/files/envelope.ts";
+import { execute } from "../../../service/http-calls.ts";
 import { PASSWORDS, type TestDovecot, type TestUser } from "./start-dovecot.ts";
 import { ADDRESSES, type TestSmtp } from "./start-smtp.ts";
 

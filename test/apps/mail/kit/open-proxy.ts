@@ -14,9 +14,11 @@ export interface TestProxy {
   readonly sent: readonly string[];
   /**
    * Looks at a piece before it is sent on: `cut` ends the connection in its place, `hold` lets nothing through any more, and
-   * `answer` does so, too, after it has answered in the place of the server.
+   * `answer` does so, too, after it has answered in the place of the server. With `after` it waits for that.
    */
-  rule: (text: string) => "cut" | "hold" | { readonly answer: string } | undefined;
+  rule: (
+    text: string,
+  ) => "cut" | "hold" | { readonly answer: string } | { readonly after: Promise<unknown> } | undefined;
   /** True closes the door: new connections are ended at once. */
   isShut: boolean;
   /** Ends every connection. */
@@ -47,9 +49,17 @@ export async function openProxy(target: number): Promise<TestProxy> {
         socket.destroy();
         return;
       }
+      sent.push(text);
+      if (typeof verdict === "object" && "after" in verdict) {
+        socket.pause();
+        void verdict.after.finally(() => {
+          onward.write(piece);
+          socket.resume();
+        });
+        return;
+      }
       if (typeof verdict === "object") socket.write(verdict.answer);
       if (verdict !== undefined) isHeld = true;
-      sent.push(text);
       if (!isHeld) onward.write(piece);
     });
     onward.on("data", (piece) => socket.write(piece));

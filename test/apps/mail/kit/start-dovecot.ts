@@ -15,7 +15,7 @@ import { connect } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { ImapFlow } from "imapflow";
-import { findFreePort } from "../../../free-port.ts";
+import { findFreePort } from "../../../service/free-port.ts";
 
 /** A real IMAP server in a temporary folder. */
 export interface TestDovecot {
@@ -80,9 +80,14 @@ function chooseUser(): { uid?: number; gid?: number; user: string; group: string
  *
  * @param o.quota most kilobytes a user may keep; no limit without it.
  * @param o.inspect asks a sign-in provider whose a token is.
+ * @param o.capabilities all that the server says it can, in place of what it can.
  */
 export async function startDovecot(
-  o: { readonly quota?: number; readonly inspect?: (token: string) => Promise<string | undefined> } = {},
+  o: {
+    readonly quota?: number;
+    readonly inspect?: (token: string) => Promise<string | undefined>;
+    readonly capabilities?: string;
+  } = {},
 ): Promise<TestDovecot> {
   if (!existsSync(DOVECOT)) throw new Error("Dovecot is not installed.");
   const folder = mkdtempSync(join(tmpdir(), "svc-dovecot-"));
@@ -96,7 +101,10 @@ export async function startDovecot(
   const users = Object.entries(PASSWORDS).map(([user, password]) => `${user}:{PLAIN}${password}::::::`);
   writeFileSync(join(folder, "users"), `${users.join("\n")}\n`);
   writeFileSync(join(folder, "oauth2.conf"), describeTokens(tokenServer));
-  writeFileSync(join(folder, "dovecot.conf"), describeServer({ folder, port, tlsPort, ...who, quota: o.quota }));
+  writeFileSync(
+    join(folder, "dovecot.conf"),
+    describeServer({ folder, port, tlsPort, ...who, quota: o.quota, capabilities: o.capabilities }),
+  );
   hand(folder, who);
   let server: ChildProcess | undefined;
   const stop = async () => {
@@ -164,7 +172,8 @@ export async function startDovecot(
   };
 }
 
-async function emptyMailbox(client: ImapFlow): Promise<void> {
+/** Removes all mail of whoever is signed in, and the folders they made. */
+export async function emptyMailbox(client: ImapFlow): Promise<void> {
   for (const { path, flags } of (await client.list()).reverse()) {
     if ([...flags].some((flag) => /noselect/i.test(flag))) continue;
     const lock = await client.getMailboxLock(path);
@@ -208,6 +217,7 @@ function describeServer(o: {
   user: string;
   group: string;
   quota: number | undefined;
+  capabilities: string | undefined;
 }): string {
   const { folder, user, group } = o;
   const special = ["Sent", "Drafts", "Junk", "Trash"].map(
@@ -224,6 +234,7 @@ plugin {
 protocol imap {
   mail_plugins = quota imap_quota
 }`;
+  const capabilities = o.capabilities === undefined ? "" : `imap_capability = ${o.capabilities}`;
   return `base_dir = ${folder}/base
 state_dir = ${folder}/state
 protocols = imap
@@ -288,6 +299,7 @@ service auth-worker {
   user = ${user}
 }
 ${quota}
+${capabilities}
 `;
 }
 

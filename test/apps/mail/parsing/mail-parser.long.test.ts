@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { createMailIntegration } from "../../../../../src/service/integrations/mail/mail-integration.ts";
-import { createMailParser, type MailParser } from "../../../../../src/service/integrations/mail/parsing/mail-parser.ts";
-import { startTestService } from "../../../../../src/testing.ts";
-import { call } from "../../../http-calls.ts";
+import { createMailIntegration } from "../../../../src/apps/mail/mail-integration.ts";
+import { createMailParser, type MailParser } from "../../../../src/apps/mail/parsing/mail-parser.ts";
+import { startTestService } from "../../../../src/testing.ts";
+import { call } from "../../../service/http-calls.ts";
 import { createRunner, refusal } from "../../run-action.ts";
 import { writeEndless, writeMarks } from "../kit/write-endless.ts";
 

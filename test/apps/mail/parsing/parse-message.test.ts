@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseMessage } from "../../../../../src/service/integrations/mail/parsing/parse-message.ts";
+import { parseMessage } from "../../../../src/apps/mail/parsing/parse-message.ts";
 
 const whole = { text: { from: 0, length: 10_000_000 } };
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listenPausably } from "../../../pausable-server.ts";
+import { listenPausably } from "../../../service/pausable-server.ts";
 import type { HttpAnswer } from "../../contract/http-faults.ts";
 import { complete, type Item, type Json, judgeText, NotionStore } from "./notion-store.ts";
 import { changeMarkdown, renderMarkdown, takeMarkdown } from "./page-markdown.ts";

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readOpenApiDefinition } from "../../../../../src/service/added/openapi/openapi-definition.ts";
-import { planSignIn } from "../../../../../src/service/added/openapi/plan-sign-in.ts";
-import { type ApiPlace, prepareOpenApi } from "../../../../../src/service/added/openapi/prepare-openapi.ts";
-import { chooseScopes } from "../../../../../src/service/added/openapi/sign-in-scopes.ts";
+import { readOpenApiDefinition } from "../../../../src/apps/openapi/openapi-definition.ts";
+import { planSignIn } from "../../../../src/apps/openapi/plan-sign-in.ts";
+import { type ApiPlace, prepareOpenApi } from "../../../../src/apps/openapi/prepare-openapi.ts";
+import { chooseScopes } from "../../../../src/apps/openapi/sign-in-scopes.ts";
 
 /** Sign-ins as documents describe them: what is used of them, what is not, and what the owner is told before "Add?". */
 

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { openSourceAdmin, type SourceAdmin } from "../../../../../src/service/added/open-source-admin.ts";
-import { prepareOpenApi } from "../../../../../src/service/added/openapi/prepare-openapi.ts";
-import { startTestService, type TestService } from "../../../../../src/testing.ts";
-import { readStored } from "../../../find-store.ts";
-import { type Browser, openBrowser, readCsrf } from "../../../http/pages/browser.ts";
-import { execute } from "../../../http-calls.ts";
+import { prepareOpenApi } from "../../../../src/apps/openapi/prepare-openapi.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { readStored } from "../../../service/find-store.ts";
+import { type Browser, openBrowser, readCsrf } from "../../../service/http/pages/browser.ts";
+import { execute } from "../../../service/http-calls.ts";
 import { KEY, OWN_CLIENT, startProvider } from "./start-provider.ts";
 
 /** The owner signs in to APIs of OpenAPI documents, at a real provider. */

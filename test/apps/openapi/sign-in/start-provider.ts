@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Provider } from "oidc-provider";
-import { openBrowser } from "../../../http/pages/browser.ts";
-import { listenPausably } from "../../../pausable-server.ts";
+import { openBrowser } from "../../../service/http/pages/browser.ts";
+import { listenPausably } from "../../../service/pausable-server.ts";
 
 /** The client that the owner registered by hand. */
 export const OWN_CLIENT = { "client-id": "shelf-client", "client-secret": "a-secret-of-the-shelf-client" };

@@ -3,15 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isRecord } from "../../../../../src/base/json.ts";
-import { buildRequest } from "../../../../../src/service/added/openapi/build-request.ts";
-import {
-  operationCallSchema,
-  readOpenApiDefinition,
-} from "../../../../../src/service/added/openapi/openapi-definition.ts";
-import { sendRequest } from "../../../../../src/service/added/openapi/openapi-kind.ts";
-import { prepareOpenApi } from "../../../../../src/service/added/openapi/prepare-openapi.ts";
-import { createAppAgent } from "../../../../../src/service/fetch/guarded-connector.ts";
+import { buildRequest } from "../../../../src/apps/openapi/build-request.ts";
+import { operationCallSchema, readOpenApiDefinition } from "../../../../src/apps/openapi/openapi-definition.ts";
+import { sendRequest } from "../../../../src/apps/openapi/openapi-kind.ts";
+import { prepareOpenApi } from "../../../../src/apps/openapi/prepare-openapi.ts";
+import { createAppAgent } from "../../../../src/service/fetch/guarded-connector.ts";
+import { isRecord } from "../../../../src/shared/base/json.ts";
 import { startMockApi } from "../mock-api.ts";
 import { toDocument } from "./documents.ts";
 import { ROWS, type WireRow } from "./rows.ts";

@@ -4,11 +4,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFreePort } from "../../../free-port.ts";
+import { findFreePort } from "../../../service/free-port.ts";
 import type { HttpAnswer } from "../../contract/http-faults.ts";
 
+/** How the line answers a request; `lose` passes it on, and breaks off in place of the answer. */
+type LineAnswer = HttpAnswer & { readonly lose?: true };
+
 /** What the line to the server does with a request; undefined: it passes, once the rule has ended. */
-type LineRule = (request: LineRequest) => HttpAnswer | undefined | Promise<HttpAnswer | undefined>;
+type LineRule = (request: LineRequest) => LineAnswer | undefined | Promise<LineAnswer | undefined>;
 
 interface LineRequest {
   readonly method: string;
@@ -152,7 +155,7 @@ async function openLine(target: number) {
         seen.push(`${method} ${path}`);
         void (async () => {
           const answer = await rule({ method, path, headers: incoming.headers });
-          if (answer === undefined) pass(incoming, outgoing, target);
+          if (answer === undefined || answer.lose) pass(incoming, outgoing, target, answer?.lose);
           else await reply(incoming, outgoing, answer);
         })();
       });
@@ -180,9 +183,10 @@ async function openLine(target: number) {
   };
 }
 
-function pass(incoming: IncomingMessage, outgoing: ServerResponse, port: number): void {
+function pass(incoming: IncomingMessage, outgoing: ServerResponse, port: number, isLost = false): void {
   const { method, url, headers } = incoming;
   const onward = request({ host: "127.0.0.1", port, method, path: url, headers }, (answer) => {
+    if (isLost) return void answer.resume().on("end", () => outgoing.destroy());
     outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
     answer.pipe(outgoing);
   });

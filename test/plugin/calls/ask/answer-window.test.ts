@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { openAnswerWindow } from "../../../src/calls/ask/abort.ts";
+import { openAnswerWindow } from "../../../../src/plugin/calls/ask/abort.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

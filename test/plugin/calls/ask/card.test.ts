@@ -1,38 +1,37 @@
 import { describe, expect, it } from "vitest";
-import { cutText } from "../../../src/base/text.ts";
-import { createApprovalCard } from "../../../src/calls/ask/card.ts";
-import { type ApprovalSubject, createApprovalRequest } from "../../../src/calls/ask/request.ts";
-import { toPlainText } from "../../../src/card/plain-text.ts";
+import { createApprovalCard } from "../../../../src/plugin/calls/ask/card.ts";
+import { type ApprovalSubject, createApprovalRequest } from "../../../../src/plugin/calls/ask/request.ts";
+import { cutText } from "../../../../src/shared/base/text.ts";
+import { toPlainText } from "../../../../src/shared/card/plain-text.ts";
+import { previewSchema } from "../../../../src/shared/wire/preview.ts";
+
+const SUBJECT: ApprovalSubject = {
+  tool: "drive_upload_file",
+  integration: "drive",
+  account: "Family drive",
+  connection: "con_1",
+  arguments: { name: "cat.png", folder: "pets" },
+  files: [
+    {
+      field: "file",
+      name: "cat.png",
+      mimetype: "image/png",
+      size: 68,
+      md5: "abc",
+      sha256: "def",
+      reference: "/media/cat.png",
+    },
+  ],
+  effect: "write",
+  title: "Save a file",
+  description: "Saves a file.",
+  reason: "It writes.",
+  askBefore: ["Into which folder?"],
+  principal: "p1",
+};
 
 function createCard(change: Partial<ApprovalSubject> = {}, options = {}): string {
-  const request = createApprovalRequest(
-    {
-      tool: "drive_upload_file",
-      integration: "drive",
-      account: "Family drive",
-      connection: "con_1",
-      arguments: { name: "cat.png", folder: "pets" },
-      files: [
-        {
-          field: "file",
-          name: "cat.png",
-          mimetype: "image/png",
-          size: 68,
-          md5: "abc",
-          sha256: "def",
-          reference: "/media/cat.png",
-        },
-      ],
-      effect: "write",
-      title: "Save a file",
-      description: "Saves a file.",
-      reason: "It writes.",
-      askBefore: ["Into which folder?"],
-      principal: "p1",
-      ...change,
-    },
-    { now: 0, ttlMs: 60_000 },
-  );
+  const request = createApprovalRequest({ ...SUBJECT, ...change }, { now: 0, ttlMs: 60_000 });
   return createApprovalCard(request, options).join("\n");
 }
 
@@ -163,5 +162,44 @@ describe("toPlainText", () => {
   it("never splits a surrogate pair when it cuts", () => {
     expect(cutText("ab😀c", 3)).toBe("ab");
     expect(toPlainText("ab😀c", { max: 4 })).toBe("ab…");
+  });
+});
+
+describe("the card of a flow that waits", () => {
+  const looked = (summary: string, state: string) => ({
+    stepKey: "fill",
+    preview: previewSchema.parse({
+      ...{ summary, state, undo: { possible: false } },
+      changes: [{ field: "Content", before: "apples", after: "pears" }],
+    }),
+  });
+  const flow = { tool: "svc_approve_flow", integration: "flows", files: [], arguments: { step: "ask" } };
+
+  it("says of each call what it would do, or why that is not known, before everything else", () => {
+    const missing = { code: "depends_on_step", text: 'What it does depends on what the step "a" finds.' };
+    const previews = [looked("Fill it", "1"), { stepKey: "b", missing }, { stepKey: "c", label: "the rest", missing }];
+    expect(
+      createCard({ ...flow, previews })
+        .split("\n")
+        .slice(0, 7),
+    ).toEqual([
+      "Approval needed",
+      "Call 1    │ Fill it",
+      "Changes   │ Content: apples -> pears",
+      "Undo      │ not by the service",
+      'Call 2    │ What it does depends on what the step "a" finds.',
+      'Call 3    │ the rest: What it does depends on what the step "a" finds.',
+      "Action    │ Save a file",
+    ]);
+  });
+
+  it("is one for the states that it shows", () => {
+    const fingerprint = (states: readonly string[]) => {
+      const previews = states.map((state) => looked("Fill it", state));
+      return createApprovalRequest({ ...SUBJECT, ...flow, previews }, { now: 0, ttlMs: 1 }).fingerprint;
+    };
+    const all = [["1"], ["2"], ["1", "2"], ["2", "1"], []].map(fingerprint);
+    expect(new Set(all).size).toBe(all.length);
+    expect(fingerprint(["1", "2"])).toBe(all[2]);
   });
 });

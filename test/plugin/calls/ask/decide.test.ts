@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createApprovalRequest, decide } from "../../../src/calls/ask/request.ts";
+import { createApprovalRequest, decide } from "../../../../src/plugin/calls/ask/request.ts";
 
 const NOW = Date.parse("2026-11-20T10:00:00Z");
 const TTL = 60_000;

@@ -1,8 +1,12 @@
 import fc, { type Arbitrary } from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { canonicalJson, createFingerprint, type FingerprintSubject } from "../../../src/calls/ask/fingerprint.ts";
-import { FUZZ_FACTOR, fuzzOptions } from "../../fuzz/fuzz-options.ts";
-import { hostileArguments, similarArguments } from "../../hostile/arguments.ts";
+import {
+  canonicalJson,
+  createFingerprint,
+  type FingerprintSubject,
+} from "../../../../src/plugin/calls/ask/fingerprint.ts";
+import { FUZZ_FACTOR, fuzzOptions } from "../../../fuzz/fuzz-options.ts";
+import { hostileArguments, similarArguments } from "../../../hostile/arguments.ts";
 
 vi.setConfig({ testTimeout: 60_000 * FUZZ_FACTOR });
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { canonicalJson, createFingerprint, type FingerprintSubject } from "../../../src/calls/ask/fingerprint.ts";
+import {
+  canonicalJson,
+  createFingerprint,
+  type FingerprintSubject,
+} from "../../../../src/plugin/calls/ask/fingerprint.ts";
 
 const subject: FingerprintSubject = {
   tool: "drive_upload_file",

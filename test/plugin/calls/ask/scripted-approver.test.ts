@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createApprovalRequest } from "../../../src/calls/ask/request.ts";
-import { createScriptedApprover, type ScriptedAnswer } from "../../../src/calls/ask/scripted-approver.ts";
+import { createApprovalRequest } from "../../../../src/plugin/calls/ask/request.ts";
+import { createScriptedApprover, type ScriptedAnswer } from "../../../../src/plugin/calls/ask/scripted-approver.ts";
 
 const request = createApprovalRequest(
   {

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStandingRules, type RuleSubject, type StandingRules } from "../../../src/calls/ask/standing-rules.ts";
-import { openStateFile } from "../../../src/calls/journal/state-file.ts";
+import {
+  createStandingRules,
+  type RuleSubject,
+  type StandingRules,
+} from "../../../../src/plugin/calls/ask/standing-rules.ts";
+import { openStateFile } from "../../../../src/plugin/calls/journal/state-file.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
 
 let folder: string;

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AllowedTools } from "../../../src/calls/catalog/limit-catalog.ts";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import { openToolbox, SvcClient } from "../../../src/index.ts";
-import { createDynamicToolsMiddleware, SvcToolkit } from "../../../src/langchain.ts";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { builtInIntegrations } from "../../../../src/apps/built-in.ts";
+import { openToolbox, SvcClient } from "../../../../src/index.ts";
+import { createDynamicToolsMiddleware, SvcToolkit } from "../../../../src/langchain.ts";
+import type { AllowedTools } from "../../../../src/plugin/calls/catalog/limit-catalog.ts";
+import type { ToolOutcome } from "../../../../src/plugin/calls/outcome.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../open-test-session.ts";
 
 /** A program lets its model use some tools; the model tries to reach the others. */

@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createCatalog, type ToolCatalog } from "../../../src/calls/catalog/catalog.ts";
-import type { SessionEvent } from "../../../src/calls/session-events.ts";
-import { SvcClient } from "../../../src/client/client.ts";
-import { verifies } from "../../contract/verifies.ts";
-import { expectMode } from "../../suites/this-system.ts";
+import { createCatalog, type ToolCatalog } from "../../../../src/plugin/calls/catalog/catalog.ts";
+import type { SessionEvent } from "../../../../src/plugin/calls/session-events.ts";
+import { SvcClient } from "../../../../src/plugin/client/client.ts";
+import { verifies } from "../../../contract/verifies.ts";
+import { expectMode } from "../../../suites/this-system.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
 import { createTool, type ScriptedService, startScriptedService } from "../scripted-service.ts";
 

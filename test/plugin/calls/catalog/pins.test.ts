@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openPins, type PinMode } from "../../../src/calls/catalog/pins.ts";
-import { expectMode } from "../../suites/this-system.ts";
+import { openPins, type PinMode } from "../../../../src/plugin/calls/catalog/pins.ts";
+import { expectMode } from "../../../suites/this-system.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "../open-test-session.ts";
 import { createTool, type ScriptedService, startScriptedService } from "../scripted-service.ts";
 
@@ -186,7 +186,7 @@ it("check names new, changed and gone tools that may act", async () => {
 });
 
 async function readPrincipal(): Promise<string | undefined> {
-  const { SvcClient } = await import("../../../src/client/client.ts");
+  const { SvcClient } = await import("../../../../src/plugin/client/client.ts");
   const client = new SvcClient({ baseUrl: service.url, apiKey: "svc_live_test" });
   await client.close();
   return client.principal;

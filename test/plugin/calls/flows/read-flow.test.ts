@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { showFlow } from "../../../src/calls/flows/read-flow.ts";
-import type { FlowView } from "../../../src/wire/flow.ts";
+import { showFlow } from "../../../../src/plugin/calls/flows/read-flow.ts";
+import type { FlowView } from "../../../../src/shared/wire/flow.ts";
 
 function decided(output: unknown, status = "cancelled"): FlowView {
   const step = { stepKey: "approve", stepIndex: 0, stepType: "approval", status: "skipped", output };

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type ConnectionMemory, createConnectionMemory } from "../../../src/calls/ask/standing-rules.ts";
-import { openStateFile } from "../../../src/calls/journal/state-file.ts";
+import { type ConnectionMemory, createConnectionMemory } from "../../../../src/plugin/calls/ask/standing-rules.ts";
+import { openStateFile } from "../../../../src/plugin/calls/journal/state-file.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
 
 afterEach(closeAll);

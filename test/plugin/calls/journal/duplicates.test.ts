@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { UnansweredDuplicates } from "../../../src/calls/journal/call-record.ts";
-import type { JournalRecord } from "../../../src/calls/journal/journal-record.ts";
+import { UnansweredDuplicates } from "../../../../src/plugin/calls/journal/call-record.ts";
+import type { JournalRecord } from "../../../../src/plugin/calls/journal/journal-record.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
 import { openStoredJournal } from "./open-stored-journal.ts";
 

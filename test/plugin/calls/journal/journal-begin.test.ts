@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { beginCall, type CallJournal, type Journal } from "../../../src/calls/journal/journal.ts";
+import { beginCall, type CallJournal, type Journal } from "../../../../src/plugin/calls/journal/journal.ts";
 
-import { chooseRecord, type JournalRecord } from "../../../src/calls/journal/journal-record.ts";
+import { chooseRecord, type JournalRecord } from "../../../../src/plugin/calls/journal/journal-record.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
 import { countCommits } from "./count-commits.ts";
 import { openStoredJournal } from "./open-stored-journal.ts";

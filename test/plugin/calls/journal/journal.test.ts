@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openJournal } from "../../../src/calls/journal/journal.ts";
-import type { JournalRecord } from "../../../src/calls/journal/journal-record.ts";
+import { openJournal } from "../../../../src/plugin/calls/journal/journal.ts";
+import type { JournalRecord } from "../../../../src/plugin/calls/journal/journal-record.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
 import { countCommits } from "./count-commits.ts";
 import { openStoredJournal, type StoredJournal } from "./open-stored-journal.ts";

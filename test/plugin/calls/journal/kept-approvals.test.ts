@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openJournal } from "../../../src/calls/journal/journal.ts";
-import { type JournalRecord, STEP } from "../../../src/calls/journal/journal-record.ts";
-import { createToolSession, type SessionSettings, type ToolSession } from "../../../src/calls/session.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { openJournal } from "../../../../src/plugin/calls/journal/journal.ts";
+import { type JournalRecord, STEP } from "../../../../src/plugin/calls/journal/journal-record.ts";
+import { createToolSession, type SessionSettings, type ToolSession } from "../../../../src/plugin/calls/session.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
 import { openStoredJournal } from "./open-stored-journal.ts";
 

@@ -1,5 +1,5 @@
-import { type Journal, openJournal, type StateFile } from "../../../src/calls/journal/journal.ts";
-import { openStateFile } from "../../../src/calls/journal/state-file.ts";
+import { type Journal, openJournal, type StateFile } from "../../../../src/plugin/calls/journal/journal.ts";
+import { openStateFile } from "../../../../src/plugin/calls/journal/state-file.ts";
 
 /** A journal on the disk, with the file that it is in. */
 export interface StoredJournal extends Journal {

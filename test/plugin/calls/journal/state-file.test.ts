@@ -2,13 +2,13 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openStateFile } from "../../../src/calls/journal/state-file.ts";
-import { isSvcError, type SvcError } from "../../../src/errors.ts";
-import { runCommand } from "../../package/run-command.ts";
-import { expectMode, IS_WINDOWS } from "../../suites/this-system.ts";
+import { openStateFile } from "../../../../src/plugin/calls/journal/state-file.ts";
+import { isSvcError, type SvcError } from "../../../../src/shared/errors.ts";
+import { runCommand } from "../../../package/run-command.ts";
+import { expectMode, IS_WINDOWS } from "../../../suites/this-system.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
 
-const SOURCE = new URL("../../../src/", import.meta.url);
+const SOURCE = new URL("../../../../src/", import.meta.url);
 let folder: string;
 let path: string;
 
@@ -51,7 +51,7 @@ test("syncs every change to the disk before it says that it is done", async () =
 });
 
 test("is made once by many processes that open it first at the same time", async () => {
-  const module = new URL("calls/journal/state-file.ts", SOURCE).href;
+  const module = new URL("plugin/calls/journal/state-file.ts", SOURCE).href;
   const source = `
     const { openStateFile } = await import(${JSON.stringify(module)});
     const state = await openStateFile(${JSON.stringify(folder)});
@@ -157,7 +157,7 @@ describe("is refused, and left as it is,", () => {
 });
 
 test("without node:sqlite the journal is in memory, and the process says what that means", async () => {
-  const module = new URL("calls/session.ts", SOURCE).href;
+  const module = new URL("plugin/calls/session.ts", SOURCE).href;
   const source = `
     const { createToolSession } = await import(${JSON.stringify(module)});
     const options = { baseUrl: "http://127.0.0.1:1", apiKey: "svc_live_test", stateDir: ${JSON.stringify(folder)} };

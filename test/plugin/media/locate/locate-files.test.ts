@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { locateFiles } from "../../../src/media/locate/locate-files.ts";
-import { verifies } from "../../contract/verifies.ts";
-import { measureCpuTime } from "../../cpu-time.ts";
+import { locateFiles } from "../../../../src/plugin/media/locate/locate-files.ts";
+import { verifies } from "../../../contract/verifies.ts";
+import { measureCpuTime } from "../../../cpu-time.ts";
 
 const FILE = {
   type: "object",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseReference } from "../../../src/media/locate/parse-reference.ts";
-import type { MediaRoot } from "../../../src/media/open/roots.ts";
+import { parseReference } from "../../../../src/plugin/media/locate/parse-reference.ts";
+import type { MediaRoot } from "../../../../src/plugin/media/open/roots.ts";
 
 const ID = "0b8a1c9e-5d3f-4e21-9a77-3c5b1f0e2d44";
 /** As OpenClaw names an attachment in the container of an agent. */

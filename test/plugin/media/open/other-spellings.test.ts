@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { parseReference } from "../../../src/media/locate/parse-reference.ts";
-import { foldName } from "../../../src/media/open/denied-names.ts";
-import { openByIdentity } from "../../../src/media/open/open-below-root.ts";
-import { openMediaFile } from "../../../src/media/open/open-media-file.ts";
-import { createMediaRoots, isOfWindows } from "../../../src/media/open/roots.ts";
+import { parseReference } from "../../../../src/plugin/media/locate/parse-reference.ts";
+import { foldName } from "../../../../src/plugin/media/open/denied-names.ts";
+import { openByIdentity } from "../../../../src/plugin/media/open/open-below-root.ts";
+import { openMediaFile } from "../../../../src/plugin/media/open/open-media-file.ts";
+import { createMediaRoots, isOfWindows } from "../../../../src/plugin/media/open/roots.ts";
 
 /** A name can be stored in another Unicode form or case than it is written in; on macOS and Windows both are the same file. */
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { PIECE_BYTES, readPieces, tagPiece } from "../../../src/media/open/open-media-file.ts";
+import { PIECE_BYTES, readPieces, tagPiece } from "../../../../src/plugin/media/open/open-media-file.ts";
 
 /** A file in memory; `read` may be given another behaviour. */
 function createFile(content: Buffer, read?: (into: Uint8Array, at: number) => Promise<number>) {

@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { dropReceivedId } from "../../../src/media/locate/classify-reference.ts";
-import { locateFiles } from "../../../src/media/locate/locate-files.ts";
-import { createMediaRoots, type MediaRoots } from "../../../src/media/open/roots.ts";
-import { inspectFiles } from "../../../src/media/send/inspect-files.ts";
-import { HAS_LINKS, IS_WINDOWS } from "../../suites/this-system.ts";
+import { dropReceivedId } from "../../../../src/plugin/media/locate/classify-reference.ts";
+import { locateFiles } from "../../../../src/plugin/media/locate/locate-files.ts";
+import { createMediaRoots, type MediaRoots } from "../../../../src/plugin/media/open/roots.ts";
+import { inspectFiles } from "../../../../src/plugin/media/send/inspect-files.ts";
+import { HAS_LINKS, IS_WINDOWS } from "../../../suites/this-system.ts";
 
 const ID = "0b8a1c9e-5d3f-4e21-9a77-3c5b1f0e2d44";
 const STAGED = `openclaw-staged-${ID}`;

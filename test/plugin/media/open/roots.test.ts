@@ -2,9 +2,9 @@ import { link, mkdir, mkdtemp, realpath, rename, rm, symlink, unlink, writeFile 
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openMediaFile } from "../../../src/media/open/open-media-file.ts";
-import { createMediaRoots } from "../../../src/media/open/roots.ts";
-import { expectMode, HAS_LINKS, IS_WINDOWS } from "../../suites/this-system.ts";
+import { openMediaFile } from "../../../../src/plugin/media/open/open-media-file.ts";
+import { createMediaRoots } from "../../../../src/plugin/media/open/roots.ts";
+import { expectMode, HAS_LINKS, IS_WINDOWS } from "../../../suites/this-system.ts";
 
 let base: string;
 let home: string;

@@ -2,10 +2,10 @@ import { appendFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../../src/client/client.ts";
-import { ingestFile } from "../../../src/media/send/ingest-file.ts";
-import { readUploadHint, type UploadPlan } from "../../../src/media/send/upload-hint.ts";
-import { verifies } from "../../contract/verifies.ts";
+import { SvcClient } from "../../../../src/plugin/client/client.ts";
+import { ingestFile } from "../../../../src/plugin/media/send/ingest-file.ts";
+import { readUploadHint, type UploadPlan } from "../../../../src/plugin/media/send/upload-hint.ts";
+import { verifies } from "../../../contract/verifies.ts";
 import { createMediaFolder, type MediaFolder } from "../media-folder.ts";
 import { PNG } from "../media-tree.ts";
 

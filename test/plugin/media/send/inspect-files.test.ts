@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { tagPiece } from "../../../src/media/open/open-media-file.ts";
-import { inspectFiles } from "../../../src/media/send/inspect-files.ts";
-import { verifies } from "../../contract/verifies.ts";
+import { tagPiece } from "../../../../src/plugin/media/open/open-media-file.ts";
+import { inspectFiles } from "../../../../src/plugin/media/send/inspect-files.ts";
+import { verifies } from "../../../contract/verifies.ts";
 import { createMediaFolder, type MediaFolder } from "../media-folder.ts";
 import { PNG } from "../media-tree.ts";
 

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { PIECE_BYTES, tagPiece } from "../../../src/media/open/open-media-file.ts";
+import { PIECE_BYTES, tagPiece } from "../../../../src/plugin/media/open/open-media-file.ts";
 
 test("equal bytes have equal tags, and one other bit makes another", () => {
   const bytes = randomBytes(PIECE_BYTES);
@@ -21,7 +21,7 @@ test("a zero byte more or less makes another tag", () => {
 });
 
 test("every process has a key of its own, so that nobody knows a tag before", () => {
-  const module = JSON.stringify(new URL("../../../src/media/open/open-media-file.ts", import.meta.url).href);
+  const module = JSON.stringify(new URL("../../../../src/plugin/media/open/open-media-file.ts", import.meta.url).href);
   const script = `import { tagPiece } from ${module}; console.log(tagPiece(Buffer.from("equal")));`;
   const tags = [1, 2].map(() =>
     spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }),

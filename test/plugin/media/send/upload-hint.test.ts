@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { redactHint } from "../../../src/media/send/redact-hint.ts";
-import { readUploadHint } from "../../../src/media/send/upload-hint.ts";
-import { verifies } from "../../contract/verifies.ts";
-import { measureCpuTime } from "../../cpu-time.ts";
+import { redactHint } from "../../../../src/plugin/media/send/redact-hint.ts";
+import { readUploadHint } from "../../../../src/plugin/media/send/upload-hint.ts";
+import { verifies } from "../../../contract/verifies.ts";
+import { measureCpuTime } from "../../../cpu-time.ts";
 import {
   BASE_URL,
   GOOD_COMMANDS,
@@ -10,7 +10,7 @@ import {
   INGEST_URL,
   REFERENCE,
   TOKEN,
-} from "../../fixtures/media/upload-commands.ts";
+} from "../../../fixtures/media/upload-commands.ts";
 
 /** Of a service that writes its tokens in another way. */
 const OTHER_TOKEN = "up1oad-9f8e7d6c5b4a3928";

@@ -7,9 +7,9 @@ import { DynamicStructuredTool } from "@langchain/core/tools";
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Approver } from "../../../src/calls/ask/request.ts";
-import { SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { SvcToolkit, type SvcToolkitOptions } from "../../../../src/langchain.ts";
+import type { Approver } from "../../../../src/plugin/calls/ask/request.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
 import { type Adapter, resume } from "./adapters.ts";
 import {

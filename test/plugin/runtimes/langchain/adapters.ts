@@ -14,7 +14,7 @@ import {
 } from "@langchain/langgraph";
 import { createReactAgent, ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { type AgentMiddleware, createAgent, createMiddleware, toolRetryMiddleware } from "langchain";
-import { createApprovalMiddleware, type SvcToolkit } from "../../../src/langchain.ts";
+import { createApprovalMiddleware, type SvcToolkit } from "../../../../src/langchain.ts";
 
 /** What a test needs of an agent, whatever runs it. */
 export interface RunningAgent {

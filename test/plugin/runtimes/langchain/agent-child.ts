@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { SvcToolkit } from "../../../src/langchain.ts";
+import { SvcToolkit } from "../../../../src/langchain.ts";
 import { ADAPTERS, resume } from "./adapters.ts";
 import { ask, config, note, script } from "./agent-kit.ts";
 import { FileSaver } from "./file-saver.ts";

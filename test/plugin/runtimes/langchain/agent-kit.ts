@@ -1,8 +1,8 @@
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { type FakeBuiltModel, fakeModel } from "@langchain/core/testing";
 import { expect } from "vitest";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import type { TestService } from "../../../src/testing.ts";
+import type { ToolOutcome } from "../../../../src/plugin/calls/outcome.ts";
+import type { TestService } from "../../../../src/testing.ts";
 import { type AgentState, type RunningAgent, resume } from "./adapters.ts";
 
 /** Where every test's conversation is kept. */

@@ -1,4 +1,4 @@
-import { SvcToolkit } from "../../../src/langchain.ts";
+import { SvcToolkit } from "../../../../src/langchain.ts";
 import { ADAPTERS, resume } from "./adapters.ts";
 import { ask, config, note, readAsked, readResults, readStatuses, script } from "./agent-kit.ts";
 import { FileSaver } from "./file-saver.ts";

@@ -4,10 +4,10 @@ import { DynamicStructuredTool } from "@langchain/core/tools";
 import { InMemoryStore, interrupt, MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createApprovalMiddleware, SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { createApprovalMiddleware, SvcToolkit, type SvcToolkitOptions } from "../../../../src/langchain.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { addConnection, startProbeService } from "../../../contract/probe-service.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
-import { addConnection, startProbeService } from "../../contract/probe-service.ts";
 import { type AgentParts, findAdapter, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readAsked, readStatuses, readTitles, resumeFirst, script } from "./agent-kit.ts";
 

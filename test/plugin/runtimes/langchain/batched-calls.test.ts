@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type SvcTool, SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
+import { type SvcTool, SvcToolkit, type SvcToolkitOptions } from "../../../../src/langchain.ts";
+import { addConnection, type ProbeService, startProbeService } from "../../../contract/probe-service.ts";
 import { closeAll, closeLater, sayNo, sayYes } from "../../calls/open-test-session.ts";
-import { addConnection, type ProbeService, startProbeService } from "../../contract/probe-service.ts";
 import { type AgentState, resume } from "./adapters.ts";
 import { config, readAsked, resumeFirst } from "./agent-kit.ts";
 import { startNode } from "./graph-kit.ts";

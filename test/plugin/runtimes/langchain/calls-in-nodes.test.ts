@@ -1,7 +1,7 @@
 import { interrupt } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type SvcTool, SvcToolkit } from "../../../src/langchain.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { type SvcTool, SvcToolkit } from "../../../../src/langchain.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { resume } from "./adapters.ts";
 import { answerAll, config, note, readAsked, readTitles, resumeFirst } from "./agent-kit.ts";

@@ -8,7 +8,7 @@ import {
   StateGraph,
   task,
 } from "@langchain/langgraph";
-import type { SvcTool } from "../../../src/langchain.ts";
+import type { SvcTool } from "../../../../src/langchain.ts";
 import type { AgentState, RunningAgent } from "./adapters.ts";
 
 /** A graph of one node that the host wrote. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { openJournal } from "../../../src/calls/journal/journal.ts";
-import type { JournalRecord } from "../../../src/calls/journal/journal-record.ts";
-import { createStoreJournal } from "../../../src/runtimes/langchain/graph-store.ts";
+import { openJournal } from "../../../../src/plugin/calls/journal/journal.ts";
+import type { JournalRecord } from "../../../../src/plugin/calls/journal/journal-record.ts";
+import { createStoreJournal } from "../../../../src/plugin/runtimes/langchain/graph-store.ts";
 
 /** Two machines that share a graph's store, and whose clocks differ. */
 

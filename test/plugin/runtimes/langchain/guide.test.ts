@@ -3,13 +3,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { readFences } from "../../../docs/read-page.ts";
 import { closeAll, closeLater, makeFolder } from "../../calls/open-test-session.ts";
-import { readFences } from "../../docs/read-page.ts";
 
 /** Every block of docs/langchain.md is run and prints what the guide says. */
 
-const ROOT = new URL("../../../", import.meta.url);
+const ROOT = new URL("../../../../", import.meta.url);
 const DOOR = new URL("src/langchain.ts", ROOT).href;
 
 let service: TestService;

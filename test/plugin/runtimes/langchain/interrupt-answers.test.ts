@@ -1,9 +1,9 @@
 import { MemorySaver } from "@langchain/langgraph";
 import type { HITLRequest } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isApprovalInterrupt, readOutcome, SvcToolkit } from "../../../src/langchain.ts";
-import { splitInterruptAnswer } from "../../../src/runtimes/langchain/interrupt-answer.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { isApprovalInterrupt, readOutcome, SvcToolkit } from "../../../../src/langchain.ts";
+import { splitInterruptAnswer } from "../../../../src/plugin/runtimes/langchain/interrupt-answer.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { ADAPTERS, type AgentState, type RunningAgent, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readAsked, readResults, readStatuses, readTitles, script } from "./agent-kit.ts";

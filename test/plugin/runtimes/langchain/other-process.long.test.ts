@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder } from "../../calls/open-test-session.ts";
 import { ADAPTERS } from "./adapters.ts";
 import { readTitles } from "./agent-kit.ts";

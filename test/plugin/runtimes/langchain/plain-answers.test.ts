@@ -5,8 +5,8 @@ import { interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@
 import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createApprovalMiddleware, SvcToolkit } from "../../../src/langchain.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { createApprovalMiddleware, SvcToolkit } from "../../../../src/langchain.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder } from "../../calls/open-test-session.ts";
 import { type AgentState, findAdapter, type RunningAgent, resume } from "./adapters.ts";
 import { ask, config, note, readAsked, readStatuses, script } from "./agent-kit.ts";

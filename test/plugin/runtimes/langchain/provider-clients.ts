@@ -4,9 +4,9 @@ import { ChatGoogle } from "@langchain/google";
 import { ChatGoogleGenerativeAI } from "@langchain/google-genai";
 import { ChatOpenAI, ChatOpenAIResponses } from "@langchain/openai";
 import { vi } from "vitest";
-import { isRecord } from "../../../src/base/json.ts";
-import type { SvcTool } from "../../../src/langchain.ts";
-import type { SchemaProfile } from "../../../src/schema/project/project-schema.ts";
+import type { SvcTool } from "../../../../src/langchain.ts";
+import type { SchemaProfile } from "../../../../src/plugin/schema/project/project-schema.ts";
+import { isRecord } from "../../../../src/shared/base/json.ts";
 
 /** A tool as it left for a provider. */
 export interface SentTool {

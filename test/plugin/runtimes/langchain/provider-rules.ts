@@ -1,4 +1,4 @@
-import { isRecord } from "../../../src/base/json.ts";
+import { isRecord } from "../../../../src/shared/base/json.ts";
 import type { ProviderClient, SentTool } from "./provider-clients.ts";
 
 /** What the providers publish about tools, as far as a request can break it. */

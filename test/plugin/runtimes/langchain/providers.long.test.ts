@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { toModelName } from "../../../src/calls/build.ts";
-import { projectToolSchema } from "../../../src/index.ts";
+import { projectToolSchema } from "../../../../src/index.ts";
+import { toModelName } from "../../../../src/plugin/calls/build.ts";
 import { generateTools } from "../../calls/catalog-service.ts";
 import { createToolOver } from "../../schema/create-tool-over.ts";
 import { PROVIDERS } from "./provider-clients.ts";

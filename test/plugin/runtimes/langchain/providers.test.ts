@@ -1,8 +1,8 @@
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { projectToolSchema } from "../../../src/index.ts";
-import { SvcToolkit } from "../../../src/langchain.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { projectToolSchema } from "../../../../src/index.ts";
+import { SvcToolkit } from "../../../../src/langchain.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { createToolOver } from "../../schema/create-tool-over.ts";
 import { MESSY_SCHEMAS } from "../../schema/messy-schemas.ts";

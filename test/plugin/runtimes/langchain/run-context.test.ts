@@ -1,9 +1,9 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
-import { createScriptedApprover, startTestService, type TestService } from "../../../src/testing.ts";
+import { SvcToolkit, type SvcToolkitOptions } from "../../../../src/langchain.ts";
+import { createScriptedApprover, startTestService, type TestService } from "../../../../src/testing.ts";
+import { addConnection, startProbeService } from "../../../contract/probe-service.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
-import { addConnection, startProbeService } from "../../contract/probe-service.ts";
 import { ADAPTERS, type RunningAgent } from "./adapters.ts";
 import { answerAll, ask, config, note, readAsked, readStatuses, readTitles, script } from "./agent-kit.ts";
 

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { SessionEvent } from "../../../src/calls/session-events.ts";
-import { SvcClient } from "../../../src/index.ts";
+import { SvcClient } from "../../../../src/index.ts";
 import {
   createApprovalMiddleware,
   createDynamicToolsMiddleware,
   SvcToolkit,
   type ToolFilter,
-} from "../../../src/langchain.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+} from "../../../../src/langchain.ts";
+import type { SessionEvent } from "../../../../src/plugin/calls/session-events.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 
 /** A wrong setting is refused where it is given, and a filter that finds less than it names says so. */

@@ -1,6 +1,6 @@
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, test } from "vitest";
-import { projectToolSchema } from "../../../src/schema/project/project-schema.ts";
+import { projectToolSchema } from "../../../../src/plugin/schema/project/project-schema.ts";
 import { createToolOver } from "../../schema/create-tool-over.ts";
 import { MESSY_SCHEMAS } from "../../schema/messy-schemas.ts";
 

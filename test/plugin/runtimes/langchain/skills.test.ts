@@ -3,15 +3,15 @@ import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import { createDeepAgent, FilesystemBackend } from "deepagents";
 import { afterEach, expect, it } from "vitest";
-import { SvcToolkit } from "../../../src/langchain.ts";
-import { createScriptedApprover, startTestService } from "../../../src/testing.ts";
+import { SvcToolkit } from "../../../../src/langchain.ts";
+import { createScriptedApprover, startTestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 
 /** The skills of this package, as deepagents loads them. */
 
 afterEach(closeAll);
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 
 it("deepagents names the skill in its prompt, reads it, and works with the tools it describes", async () => {
   const service = closeLater(await startTestService());

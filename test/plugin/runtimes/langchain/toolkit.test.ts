@@ -5,12 +5,12 @@ import { fakeModel } from "@langchain/core/testing";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ApprovalRequest } from "../../../src/calls/ask/request.ts";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import { projectEntry } from "../../../src/calls/projection.ts";
-import { STATIC_TOOL_NAMES } from "../../../src/calls/static-tools.ts";
-import { type SvcTool, SvcToolkit, type SvcToolkitOptions, type ToolFilter } from "../../../src/langchain.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { type SvcTool, SvcToolkit, type SvcToolkitOptions, type ToolFilter } from "../../../../src/langchain.ts";
+import type { ApprovalRequest } from "../../../../src/plugin/calls/ask/request.ts";
+import type { ToolOutcome } from "../../../../src/plugin/calls/outcome.ts";
+import { projectEntry } from "../../../../src/plugin/calls/projection.ts";
+import { STATIC_TOOL_NAMES } from "../../../../src/plugin/calls/static-tools.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, sayNo, sayYes } from "../../calls/open-test-session.ts";
 
 let service: TestService;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { TurnQueue } from "../../../src/runtimes/langchain/turn-queue.ts";
+import { TurnQueue } from "../../../../src/plugin/runtimes/langchain/turn-queue.ts";
 
 /** One piece of work after another, whatever arrives first. */
 

@@ -1,8 +1,8 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createApprovalMiddleware, SvcToolkit } from "../../../src/langchain.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { createApprovalMiddleware, SvcToolkit } from "../../../../src/langchain.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { type RunningAgent, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readStatuses, readTitles, script } from "./agent-kit.ts";

@@ -1,10 +1,10 @@
 import { isStepCount, simulateReadableStream, streamText } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { afterEach, describe, expect, it } from "vitest";
-import { openAiSdkTools } from "../../../src/ai-sdk.ts";
-import type { ToolboxOptions } from "../../../src/index.ts";
-import { openAskedTools } from "../../../src/runtimes/library/asked-calls.ts";
-import { startTestService } from "../../../src/testing.ts";
+import { openAiSdkTools } from "../../../../src/ai-sdk.ts";
+import type { ToolboxOptions } from "../../../../src/index.ts";
+import { openAskedTools } from "../../../../src/plugin/runtimes/library/asked-calls.ts";
+import { startTestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
 import { createTool, startScriptedService } from "../../calls/scripted-service.ts";
 

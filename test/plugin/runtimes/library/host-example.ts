@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { readJson, readPackage } from "../../package/read-package.ts";
+import { readJson, readPackage } from "../../../package/read-package.ts";
 
-const ROOT = new URL("../../../", import.meta.url);
+const ROOT = new URL("../../../../", import.meta.url);
 
 /** A message of the example runtime. */
 export interface Message {

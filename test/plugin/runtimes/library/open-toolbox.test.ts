@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { SessionEvent } from "../../../src/calls/session-events.ts";
-import { STATIC_TOOL_NAMES } from "../../../src/calls/static-tools.ts";
-import { openToolbox, type ToolboxOptions } from "../../../src/index.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { openToolbox, type ToolboxOptions } from "../../../../src/index.ts";
+import type { SessionEvent } from "../../../../src/plugin/calls/session-events.ts";
+import { STATIC_TOOL_NAMES } from "../../../../src/plugin/calls/static-tools.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { readJson } from "../../../package/read-package.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
-import { readJson } from "../../package/read-package.ts";
 
 let service: TestService;
 beforeEach(async () => {

@@ -2,10 +2,10 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Validator } from "@cfworker/json-schema";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { EXPORTS } from "../../../package/expected-exports.ts";
+import { readJson } from "../../../package/read-package.ts";
 import { closeAll, closeLater, makeFolder } from "../../calls/open-test-session.ts";
-import { EXPORTS } from "../../package/expected-exports.ts";
-import { readJson } from "../../package/read-package.ts";
 import { type HostUi, loadExample, type Message, type ModelInput, readExample } from "./host-example.ts";
 
 /** The runtime of docs/other-runtimes.md, driven by a scripted model and a scripted human against the real service. */

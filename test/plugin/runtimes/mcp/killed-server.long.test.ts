@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../../src/testing.ts";
-import { createLab, type Lab } from "../../service/lab-integration.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { createLab, type Lab } from "../../../service/lab-integration.ts";
 import { type ClientOptions, connectClient, connectHere, makeHome, svcMcp, type TestClient } from "./mcp-client.ts";
 
 /** A `svc mcp` that is killed, and the next one. */

@@ -14,13 +14,13 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import manifest from "../../../plugin.manifest.json" with { type: "json" };
-import { placesUnder } from "../../../src/cli/context.ts";
-import { type McpServing, serveMcp } from "../../../src/runtimes/mcp/serve-mcp.ts";
+import manifest from "../../../../plugin.manifest.json" with { type: "json" };
+import { placesUnder } from "../../../../src/cli/context.ts";
+import { type McpServing, serveMcp } from "../../../../src/plugin/runtimes/mcp/serve-mcp.ts";
 
 /** The official clients, each with `svc mcp` as the process that it starts, or with the same server in this process. */
 
-const BIN = fileURLToPath(new URL("../../../src/bin.ts", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../../src/bin.ts", import.meta.url));
 export const CLIENTS = ["2, newest revision", "2, older revision", "1"] as const;
 type ClientKind = (typeof CLIENTS)[number];
 

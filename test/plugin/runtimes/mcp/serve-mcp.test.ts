@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../../src/testing.ts";
-import { QUICKEST_PERSON_MS } from "../../../src/wire/form-answer.ts";
-import { decideHeld } from "../../service/approvals/owner.ts";
+import { QUICKEST_PERSON_MS } from "../../../../src/shared/wire/form-answer.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { decideHeld } from "../../../service/approvals/owner.ts";
 import {
   CLIENTS,
   type ClientOptions,
@@ -89,7 +89,9 @@ describe.each(CLIENTS)("client %s", (kind) => {
     });
     clients.push(client);
     expect(await client.call("svc_call_tool", createPage)).toMatchObject({ status: "succeeded" });
-    expect(client.shown[0]?.message).toMatch(/^```.*Arguments │ title: Milk.*Approve\?/s);
+    expect(client.shown[0]?.message).toMatch(
+      /^```.*In short {2}│ Create the page "Milk".*As sent {3}│ title: Milk.*Approve\?/s,
+    );
     const declined = await client.call("svc_call_tool", createPage);
     expect(declined).toMatchObject({ isError: true, status: "declined" });
     expect(declined.message).toContain("Not today.");

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../../src/testing.ts";
-import { decideHeld } from "../../service/approvals/owner.ts";
-import { call } from "../../service/http-calls.ts";
-import { createLab, type Lab } from "../../service/lab-integration.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { decideHeld } from "../../../service/approvals/owner.ts";
+import { call } from "../../../service/http-calls.ts";
+import { createLab, type Lab } from "../../../service/lab-integration.ts";
 import { CLIENTS, connectHere, makeHome, svcMcp, type TestClient } from "./mcp-client.ts";
 
 /** Calls that wait for a human, and clients that leave meanwhile. */

@@ -1,7 +1,7 @@
 import { Agent, type Model, type ModelResponse, run, setTracingDisabled, Usage } from "@openai/agents";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openAgentTools } from "../../../src/openai-agents.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { openAgentTools } from "../../../../src/openai-agents.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 
 /** Answers of a host that are no answers to a card. */

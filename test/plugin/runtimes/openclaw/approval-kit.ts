@@ -1,19 +1,19 @@
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import type { HostCard } from "../../../src/runtimes/openclaw/ask/approval-card.ts";
-import type { AskState } from "../../../src/runtimes/openclaw/ask/ask-state.ts";
-import { createCallId, nameCall } from "../../../src/runtimes/openclaw/ask/decisions.ts";
-import { createHumanChannel, type HumanChannel } from "../../../src/runtimes/openclaw/ask/human-channel.ts";
-import { judgeCall } from "../../../src/runtimes/openclaw/ask/judge-call.ts";
+import type { ToolOutcome } from "../../../../src/plugin/calls/outcome.ts";
+import type { HostCard } from "../../../../src/plugin/runtimes/openclaw/ask/approval-card.ts";
+import type { AskState } from "../../../../src/plugin/runtimes/openclaw/ask/ask-state.ts";
+import { createCallId, nameCall } from "../../../../src/plugin/runtimes/openclaw/ask/decisions.ts";
+import { createHumanChannel, type HumanChannel } from "../../../../src/plugin/runtimes/openclaw/ask/human-channel.ts";
+import { judgeCall } from "../../../../src/plugin/runtimes/openclaw/ask/judge-call.ts";
 import type {
   HostApproval,
   HostApprovalResolution,
   HostToolCallContext,
   HostToolContext,
-} from "../../../src/runtimes/openclaw/host/host-tool.ts";
-import type { SdkModule } from "../../../src/runtimes/openclaw/host/load-sdk.ts";
-import { readEnvironment } from "../../../src/runtimes/openclaw/setup/read-environment.ts";
-import { type SvcHost, shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
-import { type ProbeService, startProbeService } from "../../contract/probe-service.ts";
+} from "../../../../src/plugin/runtimes/openclaw/host/host-tool.ts";
+import type { SdkModule } from "../../../../src/plugin/runtimes/openclaw/host/load-sdk.ts";
+import { readEnvironment } from "../../../../src/plugin/runtimes/openclaw/setup/read-environment.ts";
+import { type SvcHost, shareHost } from "../../../../src/plugin/runtimes/openclaw/svc-host.ts";
+import { type ProbeService, startProbeService } from "../../../contract/probe-service.ts";
 import { createFakeApi, createStateFolder, type Recorded } from "./fake-api.ts";
 
 /** What the person at the host says to a card. `nobody`: no approval client is connected. */

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { showWaitingCall } from "../../../src/runtimes/openclaw/commands/decision-commands.ts";
-import { addConnection } from "../../contract/probe-service.ts";
+import { showWaitingCall } from "../../../../src/plugin/runtimes/openclaw/commands/decision-commands.ts";
+import { addConnection } from "../../../contract/probe-service.ts";
 import { type ApprovalKit, openApprovalKit, readCard } from "./approval-kit.ts";
 
 /** The way of a call through the gate and to the human, with a played host and the real service. */
@@ -272,7 +272,7 @@ describe("without a yes", () => {
 
   it("a host that cannot be asked from within a call leaves the call waiting", async () => {
     kit.answers.push("deny");
-    const { createHumanChannel } = await import("../../../src/runtimes/openclaw/ask/human-channel.ts");
+    const { createHumanChannel } = await import("../../../../src/plugin/runtimes/openclaw/ask/human-channel.ts");
     const { session } = await kit.host.openAccount(undefined);
     const channel = createHumanChannel(kit.host, {}, "c1", { loadSdk: async () => undefined });
     const call = { callId: "c1", toolName: write.tool, arguments: write.args, approve: channel.approve };

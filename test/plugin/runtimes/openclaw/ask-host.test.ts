@@ -5,9 +5,13 @@ import {
   createAccountQuestion,
   createConnectQuestion,
   type HostQuestion,
-} from "../../../src/runtimes/openclaw/ask/ask-host.ts";
-import { findApprovalWait, findCardWait, findQuestionWait } from "../../../src/runtimes/openclaw/ask/human-channel.ts";
-import type { HostApproval } from "../../../src/runtimes/openclaw/host/host-tool.ts";
+} from "../../../../src/plugin/runtimes/openclaw/ask/ask-host.ts";
+import {
+  findApprovalWait,
+  findCardWait,
+  findQuestionWait,
+} from "../../../../src/plugin/runtimes/openclaw/ask/human-channel.ts";
+import type { HostApproval } from "../../../../src/plugin/runtimes/openclaw/host/host-tool.ts";
 
 const signal = new AbortController().signal;
 

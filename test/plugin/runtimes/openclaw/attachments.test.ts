@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { renderOutcome } from "../../../src/calls/outcome.ts";
-import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
-import { createScriptedApprover, startTestService, type TestService } from "../../../src/testing.ts";
-import { type LossyProxy, startLossyProxy } from "../../calls/lossy-proxy.ts";
+import { renderOutcome } from "../../../../src/plugin/calls/outcome.ts";
+import { shareHost } from "../../../../src/plugin/runtimes/openclaw/svc-host.ts";
+import { createScriptedApprover, startTestService, type TestService } from "../../../../src/testing.ts";
 import {
   GOOD_ATTACHMENTS,
   HOST_SECRET,
@@ -14,7 +13,8 @@ import {
   holdsSecret,
   RECEIVED,
   writeHostFiles,
-} from "../../fixtures/openclaw/host-files.ts";
+} from "../../../fixtures/openclaw/host-files.ts";
+import { type LossyProxy, startLossyProxy } from "../../calls/lossy-proxy.ts";
 import { createFakeApi, createStateFolder } from "./fake-api.ts";
 
 /** Which files of a host the plugin sends, with everything between the host's API and the wire. */

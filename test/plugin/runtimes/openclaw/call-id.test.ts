@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createCallId } from "../../../src/runtimes/openclaw/ask/decisions.ts";
+import { createCallId } from "../../../../src/plugin/runtimes/openclaw/ask/decisions.ts";
 
 it("is the same for the same call of a run, and another for an equal id in another session or run", () => {
   const id = createCallId({ sessionId: "s1" }, "call_0", "r1");

@@ -8,9 +8,9 @@ import type {
   HostRegistrationMode,
   HostService,
   HostToolFactory,
-} from "../../../src/runtimes/openclaw/host/host-api.ts";
-import type { HostTool } from "../../../src/runtimes/openclaw/host/host-tool.ts";
-import { type Environment, readEnvironment } from "../../../src/runtimes/openclaw/setup/read-environment.ts";
+} from "../../../../src/plugin/runtimes/openclaw/host/host-api.ts";
+import type { HostTool } from "../../../../src/plugin/runtimes/openclaw/host/host-tool.ts";
+import { type Environment, readEnvironment } from "../../../../src/plugin/runtimes/openclaw/setup/read-environment.ts";
 
 /** What a registration did and said. */
 export interface Recorded {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 /** What a host pays for having the plugin at all: every command of its command line loads the entry and registers it. */
 
-const SRC = new URL("../../../src/", import.meta.url);
+const SRC = new URL("../../../../src/", import.meta.url);
 const MODES = ["full", "discovery", "tool-discovery", "cli-metadata"];
 
 /** Imports a door in a fresh process, registers what it holds, and lists the modules that were loaded for it. */
@@ -39,7 +39,7 @@ function findHeavy(loaded: readonly string[]): string[] {
     .map((url) => url.replace(SRC.href, ""))
     .filter(
       (path) =>
-        !/^node:|^(openclaw|errors|client\/redact|base\/[a-z-]+|runtimes\/openclaw\/[a-z/-]+)\.ts$|^runtimes\/openclaw\/static-tools\.json$/.test(
+        !/^node:|^(openclaw|shared\/errors|plugin\/client\/redact|shared\/base\/[a-z-]+|plugin\/runtimes\/openclaw\/[a-z/-]+)\.ts$|^plugin\/runtimes\/openclaw\/static-tools\.json$/.test(
           path,
         ),
     );
@@ -58,6 +58,6 @@ describe("the OpenClaw entry", () => {
   it("would be found out: another door loads packages and rooms", async () => {
     const heavy = findHeavy(await listLoaded("index.ts", "full"));
     expect(heavy.some((path) => path.includes("/node_modules/zod/"))).toBe(true);
-    expect(heavy).toContain("calls/session.ts");
+    expect(heavy).toContain("plugin/calls/session.ts");
   });
 });

@@ -1,5 +1,5 @@
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
-import type { JsonSchema } from "../../../src/wire/tool.ts";
+import type { Action, Integration } from "../../../../src/apps/port/integration.ts";
+import type { JsonSchema } from "../../../../src/shared/wire/tool.ts";
 
 /** What one call reached an app with. */
 interface ManyCall {

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HostAuthContext, HostAuthResult } from "../../../src/runtimes/openclaw/host/host-api.ts";
-import { pairWithHost } from "../../../src/runtimes/openclaw/setup/pair-method.ts";
-import { type SvcHost, shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import type { HostAuthContext, HostAuthResult } from "../../../../src/plugin/runtimes/openclaw/host/host-api.ts";
+import { pairWithHost } from "../../../../src/plugin/runtimes/openclaw/setup/pair-method.ts";
+import { type SvcHost, shareHost } from "../../../../src/plugin/runtimes/openclaw/svc-host.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { createFakeApi, createStateFolder, type FakeHost } from "./fake-api.ts";
 
 /** What a sign-in screen showed and asked. */

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readActions } from "../../../src/runtimes/openclaw/actions/actions-file.ts";
-import { applySync } from "../../../src/runtimes/openclaw/actions/apply-sync.ts";
-import { planSync } from "../../../src/runtimes/openclaw/actions/plan-sync.ts";
+import { readActions } from "../../../../src/plugin/runtimes/openclaw/actions/actions-file.ts";
+import { applySync } from "../../../../src/plugin/runtimes/openclaw/actions/apply-sync.ts";
+import { planSync } from "../../../../src/plugin/runtimes/openclaw/actions/plan-sync.ts";
 import type {
   HostAuthContext,
   HostAuthResult,
   HostUnattendedAuthContext,
-} from "../../../src/runtimes/openclaw/host/host-api.ts";
-import { forgetKeyOrigin, readKeyOrigin } from "../../../src/runtimes/openclaw/setup/find-key.ts";
-import { acceptKey } from "../../../src/runtimes/openclaw/setup/pair-method.ts";
-import { registerPairing } from "../../../src/runtimes/openclaw/svc-plugin.ts";
-import { findFreePort } from "../../service/free-port.ts";
+} from "../../../../src/plugin/runtimes/openclaw/host/host-api.ts";
+import { registerPairing } from "../../../../src/plugin/runtimes/openclaw/register-parts.ts";
+import { forgetKeyOrigin, readKeyOrigin } from "../../../../src/plugin/runtimes/openclaw/setup/find-key.ts";
+import { acceptKey } from "../../../../src/plugin/runtimes/openclaw/setup/pair-method.ts";
+import { findFreePort } from "../../../service/free-port.ts";
 import { createFakeApi } from "./fake-api.ts";
 import { openPairingKit, type PairingKit, playScreen } from "./pairing-kit.ts";
 

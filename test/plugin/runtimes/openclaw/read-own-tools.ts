@@ -1,4 +1,4 @@
-import { openAccount } from "../../../src/runtimes/openclaw/setup/account-session.ts";
+import { openAccount } from "../../../../src/plugin/runtimes/openclaw/setup/account-session.ts";
 
 /** Name, description and schema of every static and flow tool, as the rooms that own them give them. */
 export async function readOwnTools() {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { addConnection } from "../../contract/probe-service.ts";
-import { openStoreOf } from "../../service/find-store.ts";
+import { addConnection } from "../../../contract/probe-service.ts";
+import { openStoreOf } from "../../../service/find-store.ts";
 import { type ApprovalKit, openApprovalKit } from "./approval-kit.ts";
 
 /** What the gate does where a human's yes would be wasted: on a key that is refused, on a service that is away. */

@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { fitsSchema } from "../../../src/calls/steps/check.ts";
-import { loadRepair, repairDirectParams, repairSearchedParams } from "../../../src/runtimes/openclaw/translate-tool.ts";
+import { fitsSchema } from "../../../../src/plugin/calls/steps/check.ts";
+import {
+  loadRepair,
+  repairDirectParams,
+  repairSearchedParams,
+} from "../../../../src/plugin/runtimes/openclaw/translate-tool.ts";
 
 const schema = {
   type: "object",

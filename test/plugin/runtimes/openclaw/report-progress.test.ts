@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
-import type { SessionEvent } from "../../../src/calls/session-events.ts";
-import type { HostToolResult } from "../../../src/runtimes/openclaw/host/host-tool.ts";
-import { type Delay, reportProgress } from "../../../src/runtimes/openclaw/run-host-call.ts";
+import type { SessionEvent } from "../../../../src/plugin/calls/session-events.ts";
+import type { HostToolResult } from "../../../../src/plugin/runtimes/openclaw/host/host-tool.ts";
+import { type Delay, reportProgress } from "../../../../src/plugin/runtimes/openclaw/run-host-call.ts";
 
 /** What waits to be shown. */
 let waiting: (() => void)[];

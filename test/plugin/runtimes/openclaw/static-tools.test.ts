@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { STATIC_DEFINITIONS } from "../../../src/runtimes/openclaw/translate-tool.ts";
+import { STATIC_DEFINITIONS } from "../../../../src/plugin/runtimes/openclaw/translate-tool.ts";
 import { readOwnTools } from "./read-own-tools.ts";
 
 it("shows every static and flow tool as the rooms that own them do", async () => {

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { rememberKeyOrigin } from "../../../src/runtimes/openclaw/setup/find-key.ts";
-import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
-import { svcPlugin } from "../../../src/runtimes/openclaw/svc-plugin.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { rememberKeyOrigin } from "../../../../src/plugin/runtimes/openclaw/setup/find-key.ts";
+import { shareHost } from "../../../../src/plugin/runtimes/openclaw/svc-host.ts";
+import { svcPlugin } from "../../../../src/plugin/runtimes/openclaw/svc-plugin.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { createFakeApi, createStateFolder, type FakeHost } from "./fake-api.ts";
 
 let folder: ReturnType<typeof createStateFolder>;
@@ -214,7 +214,7 @@ describe("registering", () => {
 
   test("in another copy of the plugin takes over with the open questions, never for a look at it", async () => {
     vi.resetModules();
-    const copy = await import("../../../src/runtimes/openclaw/svc-host.ts");
+    const copy = await import("../../../../src/plugin/runtimes/openclaw/svc-host.ts");
     const shareCopy = (host: FakeHost) => copy.shareHost(createFakeApi(host).api, folder.environment);
     const host = share(paired());
     const [account, askState] = [await host.openAccount(undefined), await host.openAskState()];
@@ -232,14 +232,14 @@ describe("registering", () => {
 
   test("tries again to load the open questions where another copy of the plugin could not", async () => {
     vi.resetModules();
-    vi.doMock("../../../src/runtimes/openclaw/ask/ask-state.ts", () => {
+    vi.doMock("../../../../src/plugin/runtimes/openclaw/ask/ask-state.ts", () => {
       throw new Error("removed");
     });
-    const gone = await import("../../../src/runtimes/openclaw/svc-host.ts");
+    const gone = await import("../../../../src/plugin/runtimes/openclaw/svc-host.ts");
     const opening = gone.shareHost(createFakeApi(paired()).api, folder.environment).openAskState();
     const next = share(paired());
     await expect(opening).rejects.toThrow();
-    vi.doUnmock("../../../src/runtimes/openclaw/ask/ask-state.ts");
+    vi.doUnmock("../../../../src/plugin/runtimes/openclaw/ask/ask-state.ts");
     expect((await next.openAskState()).waitingCalls.list()).toEqual([]);
   });
 
@@ -248,7 +248,7 @@ describe("registering", () => {
     for (let count = 0; count < 5; count += 1) {
       await host.openAccount(undefined);
       vi.resetModules();
-      const copy = await import("../../../src/runtimes/openclaw/svc-host.ts");
+      const copy = await import("../../../../src/plugin/runtimes/openclaw/svc-host.ts");
       const previous = host;
       host = copy.shareHost(createFakeApi(paired()).api, folder.environment);
       await previous.close();

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HostApi, HostConfig } from "../../../src/runtimes/openclaw/host/host-api.ts";
+import type { HostApi, HostConfig } from "../../../../src/plugin/runtimes/openclaw/host/host-api.ts";
 
-import { type SvcHost, shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
-import { findFreePort } from "../../service/free-port.ts";
+import { type SvcHost, shareHost } from "../../../../src/plugin/runtimes/openclaw/svc-host.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { findFreePort } from "../../../service/free-port.ts";
 import { createFakeApi, createStateFolder, type Recorded } from "./fake-api.ts";
 import type { ManyApp } from "./many-actions.ts";
 

@@ -1,11 +1,11 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ApprovalSubject, createApprovalRequest } from "../../../src/calls/ask/request.ts";
+import { type ApprovalSubject, createApprovalRequest } from "../../../../src/plugin/calls/ask/request.ts";
 import {
   createTerminalApprover,
   createUnattendedApprover,
   type TerminalApprover,
-} from "../../../src/runtimes/terminal/approve-in-terminal.ts";
+} from "../../../../src/plugin/runtimes/terminal/approve-in-terminal.ts";
 
 const signal = new AbortController().signal;
 let input: PassThrough;

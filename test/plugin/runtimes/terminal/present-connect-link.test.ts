@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ConnectAnswer } from "../../../src/calls/pipeline.ts";
-import { LineReader } from "../../../src/runtimes/terminal/line-reader.ts";
-import { createConnectPresenter } from "../../../src/runtimes/terminal/present-connect-link.ts";
+import type { ConnectAnswer } from "../../../../src/plugin/calls/pipeline.ts";
+import { LineReader } from "../../../../src/plugin/runtimes/terminal/line-reader.ts";
+import { createConnectPresenter } from "../../../../src/plugin/runtimes/terminal/present-connect-link.ts";
 
 const LINK = {
   toolName: "mail_send",

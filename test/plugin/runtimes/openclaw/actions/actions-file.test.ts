@@ -2,8 +2,12 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type ActionsFile, readActions, writeActions } from "../../../../src/runtimes/openclaw/actions/actions-file.ts";
-import { expectMode } from "../../../suites/this-system.ts";
+import {
+  type ActionsFile,
+  readActions,
+  writeActions,
+} from "../../../../../src/plugin/runtimes/openclaw/actions/actions-file.ts";
+import { expectMode } from "../../../../suites/this-system.ts";
 
 let folder: string;
 let path: string;

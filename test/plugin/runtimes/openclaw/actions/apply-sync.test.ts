@@ -2,15 +2,19 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LINK } from "../../../../src/runtimes/openclaw/actions/action-tools.ts";
-import { readActions } from "../../../../src/runtimes/openclaw/actions/actions-file.ts";
-import { applySync, removeSync } from "../../../../src/runtimes/openclaw/actions/apply-sync.ts";
-import { planSync } from "../../../../src/runtimes/openclaw/actions/plan-sync.ts";
-import type { HostApi, HostConfig, HostToolFactory } from "../../../../src/runtimes/openclaw/host/host-api.ts";
-import type { HostTool } from "../../../../src/runtimes/openclaw/host/host-tool.ts";
-import { registerTools } from "../../../../src/runtimes/openclaw/svc-plugin.ts";
-import { createStaticTools } from "../../../../src/runtimes/openclaw/translate-tool.ts";
-import { expectMode } from "../../../suites/this-system.ts";
+import { LINK } from "../../../../../src/plugin/runtimes/openclaw/actions/action-tools.ts";
+import { readActions } from "../../../../../src/plugin/runtimes/openclaw/actions/actions-file.ts";
+import { applySync, removeSync } from "../../../../../src/plugin/runtimes/openclaw/actions/apply-sync.ts";
+import { planSync } from "../../../../../src/plugin/runtimes/openclaw/actions/plan-sync.ts";
+import type {
+  HostApi,
+  HostConfig,
+  HostToolFactory,
+} from "../../../../../src/plugin/runtimes/openclaw/host/host-api.ts";
+import type { HostTool } from "../../../../../src/plugin/runtimes/openclaw/host/host-tool.ts";
+import { registerTools } from "../../../../../src/plugin/runtimes/openclaw/register-parts.ts";
+import { createStaticTools } from "../../../../../src/plugin/runtimes/openclaw/translate-tool.ts";
+import { expectMode } from "../../../../suites/this-system.ts";
 import { createFakeApi } from "../fake-api.ts";
 import { createManyApp } from "../many-actions.ts";
 import { openSyncKit, type SyncKit } from "../sync-kit.ts";
@@ -264,7 +268,7 @@ describe("the companion plugin", () => {
 
   it("is not run by names that a service chose: they are data in it", async () => {
     mkdirSync(kit.host.places.companion, { recursive: true });
-    const { writeCompanion } = await import("../../../../src/runtimes/openclaw/actions/companion.ts");
+    const { writeCompanion } = await import("../../../../../src/plugin/runtimes/openclaw/actions/companion.ts");
     const record = (name: string) => ({
       name,
       toolName: '"];throw new Error("ran")//',

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { HOST_TOOL_NAMES, nameActions } from "../../../../src/runtimes/openclaw/actions/collect-actions.ts";
+import { HOST_TOOL_NAMES, nameActions } from "../../../../../src/plugin/runtimes/openclaw/actions/collect-actions.ts";
 
-import { STATIC_DEFINITIONS } from "../../../../src/runtimes/openclaw/translate-tool.ts";
-import { fuzzOptions } from "../../../fuzz/fuzz-options.ts";
+import { STATIC_DEFINITIONS } from "../../../../../src/plugin/runtimes/openclaw/translate-tool.ts";
+import { fuzzOptions } from "../../../../fuzz/fuzz-options.ts";
 
 const nameOf = (toolName: string) => nameActions([toolName]).names.get(toolName);
 

@@ -1,13 +1,16 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ToolCatalog } from "../../../../src/calls/catalog/catalog.ts";
-import { SvcError } from "../../../../src/errors.ts";
-import type { ActionRecord, ActionsFile } from "../../../../src/runtimes/openclaw/actions/actions-file.ts";
-import { writeCompanion } from "../../../../src/runtimes/openclaw/actions/companion.ts";
-import { type PlanOptions, planSync, type SyncPlan } from "../../../../src/runtimes/openclaw/actions/plan-sync.ts";
-
-import { type AccountSession, openAccount } from "../../../../src/runtimes/openclaw/setup/account-session.ts";
+import type { ToolCatalog } from "../../../../../src/plugin/calls/catalog/catalog.ts";
+import type { ActionRecord, ActionsFile } from "../../../../../src/plugin/runtimes/openclaw/actions/actions-file.ts";
+import { writeCompanion } from "../../../../../src/plugin/runtimes/openclaw/actions/companion.ts";
+import {
+  type PlanOptions,
+  planSync,
+  type SyncPlan,
+} from "../../../../../src/plugin/runtimes/openclaw/actions/plan-sync.ts";
+import { type AccountSession, openAccount } from "../../../../../src/plugin/runtimes/openclaw/setup/account-session.ts";
+import { SvcError } from "../../../../../src/shared/errors.ts";
 
 import { type CatalogService, startCatalogService } from "../../../calls/catalog-service.ts";
 import { type ActionFacts, createManyApp, createNumberedActions } from "../many-actions.ts";
@@ -40,6 +43,14 @@ it("offers every action of the connected apps with its own schema, 321 of them f
     description: expect.stringMatching(/^Does what act_2 does, for tests\. Asks the user for approval/),
     parameters: { type: "object", required: ["text"], properties: { count: { type: "integer" } } },
   });
+});
+
+it("offers all of them while they fit the budget, and none beyond it", async () => {
+  kit = await openSyncKit([app("app", { id: "a" }, { id: "b" })]);
+  expect((await plan(undefined, { maxToolTokens: 10_000 })).next.actions).toHaveLength(2);
+  const { next, leftOut } = await plan(undefined, { maxToolTokens: 50 });
+  expect(next).toMatchObject({ actions: [], leftOut: 2 });
+  expect(leftOut).toEqual([{ toolName: undefined, count: 2, reason: expect.stringContaining("maxToolTokens") }]);
 });
 
 it("says in a tool's description that its app has several accounts, and how to use another than the default", async () => {

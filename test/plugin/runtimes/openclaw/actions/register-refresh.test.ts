@@ -1,12 +1,12 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createActionTools } from "../../../../src/runtimes/openclaw/actions/action-tools.ts";
-import { readActions, writeActions } from "../../../../src/runtimes/openclaw/actions/actions-file.ts";
-import { planSync } from "../../../../src/runtimes/openclaw/actions/plan-sync.ts";
-import type { RefreshClock } from "../../../../src/runtimes/openclaw/actions/refresher.ts";
-import type { SvcHost } from "../../../../src/runtimes/openclaw/svc-host.ts";
-import { registerRefresh } from "../../../../src/runtimes/openclaw/svc-plugin.ts";
+import { createActionTools } from "../../../../../src/plugin/runtimes/openclaw/actions/action-tools.ts";
+import { readActions, writeActions } from "../../../../../src/plugin/runtimes/openclaw/actions/actions-file.ts";
+import { planSync } from "../../../../../src/plugin/runtimes/openclaw/actions/plan-sync.ts";
+import type { RefreshClock } from "../../../../../src/plugin/runtimes/openclaw/actions/refresher.ts";
+import { registerRefresh } from "../../../../../src/plugin/runtimes/openclaw/register-parts.ts";
+import type { SvcHost } from "../../../../../src/plugin/runtimes/openclaw/svc-host.ts";
 import { type ActionFacts, createManyApp } from "../many-actions.ts";
 import { openSyncKit, type SyncKit } from "../sync-kit.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type ApprovalSubject, createApprovalRequest } from "../../../../src/calls/ask/request.ts";
-import { createHostCard } from "../../../../src/runtimes/openclaw/ask/approval-card.ts";
+import { type ApprovalSubject, createApprovalRequest } from "../../../../../src/plugin/calls/ask/request.ts";
+import { createHostCard } from "../../../../../src/plugin/runtimes/openclaw/ask/approval-card.ts";
+import { previewSchema } from "../../../../../src/shared/wire/preview.ts";
 
 const CODE = "K7PM2QXA";
 
@@ -40,6 +41,17 @@ describe("a card", () => {
     expect(read({ ...none, hasAccount: false })).toBe("flows: svc_start_flow, writes");
     expect(read(none)).toBe("flows (default account): svc_start_flow, writes");
     expect(read({})).toBe("flows (Work): svc_start_flow, writes");
+  });
+
+  it("says what the calls of a flow would do, in a way that no value can pretend", () => {
+    const previews = ["Fill it. Call 2: nothing", "Empty it"].map((summary) => ({
+      ...{ stepKey: "fill", preview: previewSchema.parse({ summary, state: "1", undo: { possible: false } }) },
+    }));
+    const { description } = card({ tool: "svc_approve_flow", integration: "flows", arguments: {}, previews });
+    expect(description.split("\n").filter((line) => line.startsWith("Call"))).toEqual([
+      "Call 1: Fill it. Call 2\\u003a nothing",
+      "Call 2: Empty it",
+    ]);
   });
 
   it("says app, account, action, effect, arguments and why", () => {

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type ApprovalSubject, createApprovalRequest } from "../../../../src/calls/ask/request.ts";
+import { type ApprovalSubject, createApprovalRequest } from "../../../../../src/plugin/calls/ask/request.ts";
 import {
   createShortCode,
   createShownCards,
   createWaitingCalls,
   type WaitingCalls,
-} from "../../../../src/runtimes/openclaw/ask/ask-state.ts";
-import { createDecisions, nameCall } from "../../../../src/runtimes/openclaw/ask/decisions.ts";
+} from "../../../../../src/plugin/runtimes/openclaw/ask/ask-state.ts";
+import { createDecisions, nameCall } from "../../../../../src/plugin/runtimes/openclaw/ask/decisions.ts";
 
 const DAY = 24 * 60 * 60_000;
 let now: number;

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { readActions } from "../../../../src/runtimes/openclaw/actions/actions-file.ts";
-import { addCliCommands } from "../../../../src/runtimes/openclaw/commands/cli-commands.ts";
+import { readActions } from "../../../../../src/plugin/runtimes/openclaw/actions/actions-file.ts";
+import { addCliCommands } from "../../../../../src/plugin/runtimes/openclaw/commands/cli-commands.ts";
 import { createManyApp, createNumberedActions } from "../many-actions.ts";
 import { openSyncKit, type SyncKit } from "../sync-kit.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { SvcError } from "../../../../src/errors.ts";
-import { answerError } from "../../../../src/runtimes/openclaw/commands/command-answer.ts";
-import { missingKey } from "../../../../src/runtimes/openclaw/setup/find-key.ts";
-import { readEnvironment } from "../../../../src/runtimes/openclaw/setup/read-environment.ts";
+import { answerError } from "../../../../../src/plugin/runtimes/openclaw/commands/command-answer.ts";
+import { missingKey } from "../../../../../src/plugin/runtimes/openclaw/setup/find-key.ts";
+import { readEnvironment } from "../../../../../src/plugin/runtimes/openclaw/setup/read-environment.ts";
+import { SvcError } from "../../../../../src/shared/errors.ts";
 
 const PAIR = "Pair with: openclaw svc pair in a terminal, or /login svc in a chat.";
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SvcClient } from "../../../../src/client/client.ts";
-import { openCredentialStore } from "../../../../src/pairing/credentials.ts";
-import { moveInTerminal } from "../../../../src/runtimes/openclaw/commands/move-command.ts";
+import { SvcClient } from "../../../../../src/plugin/client/client.ts";
+import { openCredentialStore } from "../../../../../src/plugin/pairing/credentials.ts";
+import { moveInTerminal } from "../../../../../src/plugin/runtimes/openclaw/commands/move-command.ts";
 import {
   listKnownAccounts,
   readKeyOrigin,
   rememberKeyOrigin,
-} from "../../../../src/runtimes/openclaw/setup/find-key.ts";
+} from "../../../../../src/plugin/runtimes/openclaw/setup/find-key.ts";
 import { createFakeApi, type FakeHost } from "../fake-api.ts";
 import { openPairingKit, type PairingKit, playScreen } from "../pairing-kit.ts";
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ApprovalRequest } from "../../../../src/calls/ask/request.ts";
-import type { AskState } from "../../../../src/runtimes/openclaw/ask/ask-state.ts";
-import { runGatewayCommand } from "../../../../src/runtimes/openclaw/commands/decision-commands.ts";
-import { runSlashCommand } from "../../../../src/runtimes/openclaw/commands/slash-command.ts";
-import type { HostCommandContext } from "../../../../src/runtimes/openclaw/host/host-api.ts";
-import { registerCommands } from "../../../../src/runtimes/openclaw/svc-plugin.ts";
-import { readFacts } from "../../../hostile/read-card.ts";
+import type { ApprovalRequest } from "../../../../../src/plugin/calls/ask/request.ts";
+import type { AskState } from "../../../../../src/plugin/runtimes/openclaw/ask/ask-state.ts";
+import { runGatewayCommand } from "../../../../../src/plugin/runtimes/openclaw/commands/decision-commands.ts";
+import { runSlashCommand } from "../../../../../src/plugin/runtimes/openclaw/commands/slash-command.ts";
+import type { HostCommandContext } from "../../../../../src/plugin/runtimes/openclaw/host/host-api.ts";
+import { registerCommands } from "../../../../../src/plugin/runtimes/openclaw/register-parts.ts";
+import { readFacts } from "../../../../hostile/read-card.ts";
 import { createFakeApi } from "../fake-api.ts";
 import { createManyApp, createNumberedActions } from "../many-actions.ts";
 import { openSyncKit, type SyncKit } from "../sync-kit.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
-import { createResultSaver, findResultFiles } from "../../../../src/runtimes/openclaw/files/result-files.ts";
-import type { Integration } from "../../../../src/service/integrations/integration.ts";
-import { startTestService } from "../../../../src/testing.ts";
+import type { Integration } from "../../../../../src/apps/port/integration.ts";
+import { createResultSaver, findResultFiles } from "../../../../../src/plugin/runtimes/openclaw/files/result-files.ts";
+import { startTestService } from "../../../../../src/testing.ts";
 import { closeAll, closeLater, openTestSession } from "../../../calls/open-test-session.ts";
 
 afterEach(closeAll);

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createMediaRoots } from "../../../../src/media/open/roots.ts";
-import { createPlaces, listMediaPlaces } from "../../../../src/runtimes/openclaw/host/places.ts";
-import { readEnvironment } from "../../../../src/runtimes/openclaw/setup/read-environment.ts";
+import { createMediaRoots } from "../../../../../src/plugin/media/open/roots.ts";
+import { createPlaces, listMediaPlaces } from "../../../../../src/plugin/runtimes/openclaw/host/places.ts";
+import { readEnvironment } from "../../../../../src/plugin/runtimes/openclaw/setup/read-environment.ts";
 
 let base: string;
 

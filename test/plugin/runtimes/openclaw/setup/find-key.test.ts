@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openCredentialStore } from "../../../../src/pairing/credentials.ts";
-import type { HostToolContext } from "../../../../src/runtimes/openclaw/host/host-tool.ts";
-import type { LoadSdk } from "../../../../src/runtimes/openclaw/host/load-sdk.ts";
-import { createPlaces } from "../../../../src/runtimes/openclaw/host/places.ts";
-import { findApiKey, rememberKeyOrigin } from "../../../../src/runtimes/openclaw/setup/find-key.ts";
-import { readEnvironment } from "../../../../src/runtimes/openclaw/setup/read-environment.ts";
+import { openCredentialStore } from "../../../../../src/plugin/pairing/credentials.ts";
+import type { HostToolContext } from "../../../../../src/plugin/runtimes/openclaw/host/host-tool.ts";
+import type { LoadSdk } from "../../../../../src/plugin/runtimes/openclaw/host/load-sdk.ts";
+import { createPlaces } from "../../../../../src/plugin/runtimes/openclaw/host/places.ts";
+import { findApiKey, rememberKeyOrigin } from "../../../../../src/plugin/runtimes/openclaw/setup/find-key.ts";
+import { readEnvironment } from "../../../../../src/plugin/runtimes/openclaw/setup/read-environment.ts";
 import { createFakeApi, createStateFolder, type FakeHost } from "../fake-api.ts";
 
 let folder: ReturnType<typeof createStateFolder>;

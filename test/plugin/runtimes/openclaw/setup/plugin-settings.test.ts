@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readPluginSettings } from "../../../../src/runtimes/openclaw/setup/plugin-settings.ts";
+import { readPluginSettings } from "../../../../../src/plugin/runtimes/openclaw/setup/plugin-settings.ts";
 
 const NONE = { baseUrl: undefined };
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readEnvironment } from "../../../../src/runtimes/openclaw/setup/read-environment.ts";
+import { readEnvironment } from "../../../../../src/plugin/runtimes/openclaw/setup/read-environment.ts";
 
 let home: string;
 

@@ -1,0 +1,3 @@
+import { testUndo } from "./test-undo.ts";
+
+testUndo(1000);

@@ -1,0 +1,3 @@
+import { describeFeedUndo } from "./feed-undo.ts";
+
+describeFeedUndo({ runs: 1000, seed: 11 });

@@ -1,0 +1,3 @@
+import { testSeenStates } from "./test-seen-states.ts";
+
+testSeenStates(500);
