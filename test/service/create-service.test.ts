@@ -64,7 +64,6 @@ describe("options that cannot work", () => {
     [{ publicUrl: new URL("https://svc.example.org") }, "publicUrl", "origin"],
     [{ retentionDays: "7" }, "retentionDays", "days"],
     [{ integrations: {} }, "integrations", "list of integrations"],
-    [{ mcpExtras: {} }, "mcpExtras", "lists of tools"],
     [{ now: 0 }, "now", "function"],
     [{ log: console }, "log", "function"],
     [{ dataDir: undefined }, "dataDir", "path"],

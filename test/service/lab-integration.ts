@@ -1,4 +1,4 @@
-import type { Action, Integration } from "../../src/service/integrations/integration.ts";
+import type { Action, Integration } from "../../src/apps/port/integration.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 
 /** An app for tests: it does what it is told, also badly. */

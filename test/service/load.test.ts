@@ -72,13 +72,12 @@ describe("a start of the service", () => {
       "@hono/node-server",
       "hono",
       "kysely",
-      "minisearch",
       "postal-mime",
       "spark-md5",
       "zod",
     ]);
     const rare =
-      /\/(pages|build-document|added\/(mcp|openapi)|vault-notebook|notion-accounts|maildir-box|mail-accounts|mail-parser|stored-agenda|stored-address-books|folder-store|dav-accounts|dav-store|find-dav-server|remote-drives|feed-reader|read-feed|url-files|s3-client|send-note)\b/;
+      /(?:^|\/)(pages|build-document|apps\/(mcp|openapi)|vault-notebook|notion-accounts|maildir-box|mail-accounts|mail-parser|stored-agenda|stored-address-books|folder-store|dav-accounts|dav-store|find-dav-server|remote-drives|feed-reader|read-feed|url-files|s3-client|send-note)\b/;
     expect(files.filter((path) => rare.test(path))).toEqual([]);
   });
 
@@ -88,7 +87,7 @@ describe("a start of the service", () => {
   });
 
   it("loads with pages and added apps nothing that reaches an app", async () => {
-    const more = ["service/added/mcp/mcp-kind.ts", "service/added/openapi/openapi-kind.ts"];
+    const more = ["apps/mcp/mcp-kind.ts", "apps/openapi/openapi-kind.ts"];
     const { packages, files } = await run(dataDir, ["/sign-in"], { more });
     expect(files).toEqual(expect.arrayContaining(["service/http/pages/known-apps.ts", ...more]));
     expect(packages.filter((name) => /undici|modelcontextprotocol|oauth4webapi|imapflow/.test(name))).toEqual([]);

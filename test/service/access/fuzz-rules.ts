@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { type RuleContent, ruleContentSchema } from "../../../src/service/access/rules.ts";
+import type { SideEffectLevel } from "../../../src/shared/wire/catalog.ts";
 import { startTestService } from "../../../src/testing.ts";
-import type { SideEffectLevel } from "../../../src/wire/catalog.ts";
 import { openTestFlows, start } from "../flows/flow-lab.ts";
 import { call, execute } from "../http-calls.ts";
 import { sendLegacy, sendModern } from "../mcp/mcp-calls.ts";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import type { Integration } from "../../../src/apps/port/integration.ts";
 import { createRules } from "../../../src/service/access/rules.ts";
 import { createSourceStore } from "../../../src/service/added/source-store.ts";
-import type { Integration } from "../../../src/service/integrations/integration.ts";
 import type { openService } from "../../../src/service/open-service.ts";
 import type { Store } from "../../../src/service/store/open-store.ts";
-import type { KeyScopes } from "../../../src/wire/key-scopes.ts";
+import type { KeyScopes } from "../../../src/shared/wire/key-scopes.ts";
 import { call, execute } from "../http-calls.ts";
 import { sendLegacy } from "../mcp/mcp-calls.ts";
 import { APPS, answer, type Question, TOOLS, WIKI_IDS, type World } from "./kept-world.ts";

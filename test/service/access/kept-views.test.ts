@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createAccess } from "../../../src/service/access/access-view.ts";
 import { createLiveCatalog } from "../../../src/service/catalog/catalog.ts";
-import type { KeyScopes } from "../../../src/wire/key-scopes.ts";
+import type { KeyScopes } from "../../../src/shared/wire/key-scopes.ts";
 import { createZoo } from "./zoo.ts";
 
 const SCOPES: Readonly<Record<string, KeyScopes>> = {

@@ -1,4 +1,4 @@
-import type { KeyScopes } from "../../../src/wire/key-scopes.ts";
+import type { KeyScopes } from "../../../src/shared/wire/key-scopes.ts";
 
 /** What a caller may find, worked out anew for each question from what the owner has set up. */
 

@@ -1,8 +1,8 @@
 import fc, { type Arbitrary } from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { SIDE_EFFECT_LEVELS } from "../../../src/shared/wire/catalog.ts";
+import type { KeyScopes } from "../../../src/shared/wire/key-scopes.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { SIDE_EFFECT_LEVELS } from "../../../src/wire/catalog.ts";
-import type { KeyScopes } from "../../../src/wire/key-scopes.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../../fuzz/fuzz-options.ts";
 import { listSeen, runEverywhere } from "./seen-by-key.ts";
 import { createZoo, type Zoo } from "./zoo.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { KeyScopes } from "../../../src/shared/wire/key-scopes.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import type { KeyScopes } from "../../../src/wire/key-scopes.ts";
 import { deliverMail } from "../flows/mailbox.ts";
 import { openBrowser, readCsrf } from "../http/pages/browser.ts";
 import { call, post } from "../http-calls.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { KeyScopes } from "../../../src/shared/wire/key-scopes.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import type { KeyScopes } from "../../../src/wire/key-scopes.ts";
 import { listSeen, runEverywhere } from "./seen-by-key.ts";
 import { createZoo, type Zoo } from "./zoo.ts";
 

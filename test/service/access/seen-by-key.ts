@@ -12,6 +12,8 @@ export interface Seen {
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
 type Json = any;
 
+/** Query of the endpoint by which it lists every action as a tool. */
+const EVERY_ACTION = "?maxToolTokens=10000000";
 const WORDS = ["send", "mail delete", "things"];
 
 /** Asks every endpoint that lists or describes tools, apps and accounts, about everything in `asked`. */
@@ -52,6 +54,9 @@ export async function listSeen(
   await get("/api/integrations?connected_only=true", ofApps);
   await get("/api/flows/templates");
   await get("/api/approvals");
+  const listed = await postMcp(target, { jsonrpc: "2.0", id: 1, method: "tools/list" }, {}, EVERY_ACTION);
+  const actions = ofTools(listed.json.result).filter((name: string) => !name.startsWith("svc."));
+  seen.push({ place: "tools/list with all actions", text: listed.text, tools: actions });
   await mcp("svc.whoami", {});
   await mcp("svc.list_integrations", { page_size: 100 }, ofApps);
   for (const word of WORDS) {
@@ -114,6 +119,13 @@ export async function runEverywhere(
       params: { name: "svc.execute", arguments: canonical },
     }),
     await sendApproved(target, { name: "svc_execute", arguments: canonical }),
+    await postMcp(
+      target,
+      { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: toolName, arguments: {} } },
+      {},
+      EVERY_ACTION,
+    ),
   ];
-  return answers.map(({ text }, index) => ({ place: ["by name", "canonical", "legacy", "modern"][index] ?? "", text }));
+  const places = ["by name", "canonical", "legacy", "modern", "as a tool"];
+  return answers.map(({ text }, index) => ({ place: places[index] ?? "", text }));
 }

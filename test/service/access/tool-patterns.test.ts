@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
 import { matchesTool, toolPatternSchema } from "../../../src/service/access/tool-patterns.ts";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 
 function tool(slug: string, id: string) {
   const [integration] = builtInIntegrations;

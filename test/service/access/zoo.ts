@@ -1,5 +1,5 @@
-import type { Integration } from "../../../src/service/integrations/integration.ts";
-import type { SideEffectLevel } from "../../../src/wire/catalog.ts";
+import type { Integration } from "../../../src/apps/port/integration.ts";
+import type { SideEffectLevel } from "../../../src/shared/wire/catalog.ts";
 
 /** Apps whose names differ in little. */
 export interface Zoo {

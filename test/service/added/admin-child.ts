@@ -1,5 +1,5 @@
+import type { SourceContent } from "../../../src/apps/port/source-content.ts";
 import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
-import type { SourceContent } from "../../../src/service/added/source-content.ts";
 
 /** Adds and removes apps as `svc add` and `svc remove` do: `node admin-child.ts <data folder> <rounds>`. */
 const [dataDir = "", rounds = "0"] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import { type IntegrationSource, isStopped } from "../../../src/service/added/source.ts";
+import { type IntegrationSource, isStopped } from "../../../src/apps/port/source.ts";
 import type { SourceStore } from "../../../src/service/added/source-store.ts";
 
 /** An added app that has to be there and usable. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { prepareMcp } from "../../../src/service/added/mcp/read-mcp-tools.ts";
+import { prepareMcp } from "../../../src/apps/mcp/read-mcp-tools.ts";
 import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import { startTestService } from "../../../src/testing.ts";
 import { execute } from "../http-calls.ts";

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import type { SourceRow } from "../../../src/service/store/schema.ts";
 import { startTestService } from "../../../src/testing.ts";
-import { closeAll, closeLater, makeFolder } from "../../calls/open-test-session.ts";
+import { startMockApi } from "../../apps/openapi/mock-api.ts";
 import { runSvc, startSvc } from "../../e2e/run-svc.ts";
+import { closeAll, closeLater, makeFolder } from "../../plugin/calls/open-test-session.ts";
 import { findStore, openStoreOf } from "../find-store.ts";
 import { type Browser, openBrowser } from "../http/pages/browser.ts";
 import { call, execute } from "../http-calls.ts";
-import { startMockApi } from "./openapi/mock-api.ts";
 import { RETIRED_CONNECTION, RETIRED_PIECE } from "./retired-piece.ts";
 
 /** `svc serve` on a data folder whose added apps are a connector of an earlier version, and damaged in many ways. */

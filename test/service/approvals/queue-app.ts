@@ -1,4 +1,4 @@
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
+import type { Action, Integration } from "../../../src/apps/port/integration.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 
 /** One try of a call, as an app saw it. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
-import { startTestService, type TestService } from "../../../src/testing.ts";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
 import {
   actionDetailSchema,
   actionListSchema,
   catalogSearchSchema,
   integrationPageSchema,
-} from "../../../src/wire/catalog.ts";
+} from "../../../src/shared/wire/catalog.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { call, type Reply } from "../http-calls.ts";
 import { createLab } from "../lab-integration.ts";

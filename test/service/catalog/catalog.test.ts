@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Action, Integration } from "../../../src/apps/port/integration.ts";
 import { type Catalog, createCatalog, selectCatalog } from "../../../src/service/catalog/catalog.ts";
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
 import { createLab } from "../lab-integration.ts";
 
 const { integration: lab } = createLab();

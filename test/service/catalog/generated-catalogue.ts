@@ -1,4 +1,4 @@
-import type { Integration } from "../../../src/service/integrations/integration.ts";
+import type { Integration } from "../../../src/apps/port/integration.ts";
 import type { LabelledQuery } from "./measure-ranking.ts";
 import { createAction, createIntegration } from "./read-large-catalogue.ts";
 

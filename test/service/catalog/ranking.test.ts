@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
 import { createCatalog } from "../../../src/service/catalog/catalog.ts";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 import { generateCatalogue, generateQueries } from "./generated-catalogue.ts";
 import { describeQuality, type LabelledQuery, measureRanking, readQueries } from "./measure-ranking.ts";
 import { hasLargeCatalogue, readLargeCatalogue } from "./read-large-catalogue.ts";

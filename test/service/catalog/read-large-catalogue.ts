@@ -1,9 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
+import type { Action, Integration } from "../../../src/apps/port/integration.ts";
+import { jsonSchemaSchema } from "../../../src/shared/wire/tool.ts";
 
-const toolSchema = z.looseObject({ integration: z.string(), name: z.string(), description: z.string() });
+const toolSchema = z.looseObject({
+  integration: z.string(),
+  name: z.string(),
+  description: z.string(),
+  inputSchema: jsonSchemaSchema.default({}),
+});
 
 /** A catalogue of thousands of real tools, beside the repository where one was put; `SVC_CATALOG` names another place. */
 const LARGE_CATALOGUE =
@@ -22,10 +28,10 @@ export function readLargeCatalogue(): { integrations: Integration[]; nameOf: Map
   const integrations = Object.entries(Object.groupBy(tools, (tool) => tool.integration)).map(([slug, own = []]) =>
     createIntegration(
       slug,
-      own.map(({ name, description }) => {
+      own.map(({ name, description, inputSchema }) => {
         const id = name.startsWith(`${slug}_`) ? name.slice(slug.length + 1) : name;
         nameOf.set(`${slug}_${id}`, name);
-        return createAction(id, description);
+        return { ...createAction(id, description), inputSchema };
       }),
     ),
   );

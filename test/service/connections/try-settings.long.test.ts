@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Integration } from "../../../src/service/integrations/integration.ts";
+import type { Integration } from "../../../src/apps/port/integration.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { type Browser, openBrowser, readCsrf } from "../http/pages/browser.ts";

@@ -1,4 +1,4 @@
-import type { Integration } from "../../../src/service/integrations/integration.ts";
+import type { Integration } from "../../../src/apps/port/integration.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 
 /** An app for tests whose connection needs a secret, and that tells what it was given. */

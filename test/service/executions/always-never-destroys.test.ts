@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { openRules } from "../access/open-rules.ts";
 import { attach } from "../files/envelope.ts";
@@ -45,6 +45,9 @@ const event = (uid: string, ...more: string[]) =>
 const PAGE = "---\ntitle: Permit\ntags:\n  - house\nstatus: open\n---\nThe permit is in the drawer.\n";
 const MAIL =
   "From: Landlord <l@example.org>\r\nTo: me@example.org\r\nSubject: Rent\r\nMessage-ID: <r@x>\r\n\r\nPay.\r\n";
+/** As many messages as nobody marks by the way. */
+const MANY = Array.from({ length: 21 }, (_, at) => `${1_763_632_000 + at}.M1P1Q1R0.svc`);
+const FEED = { feed_id: "09157359a856", url: "https://example.org/feed" };
 const NOW = Date.parse("2026-11-28T12:00:00Z");
 
 let service: TestService;
@@ -67,6 +70,11 @@ beforeEach(async () => {
   await put("calendar/own/class.ics", event("class", "RRULE:FREQ=WEEKLY"));
   for (const at of ["cur", "new", "tmp"]) await mkdir(join(folder, "mail", at), { recursive: true });
   await put("mail/cur/1763631000.M1P1Q1R0.svc:2,S", MAIL);
+  for (const id of MANY) await put(`mail/cur/${id}:2,S`, MAIL);
+  await put(
+    `feeds/${FEED.feed_id}.feed.json`,
+    JSON.stringify({ url: FEED.url, title: "News", added: "2026-11-01T00:00:00Z" }),
+  );
   const add = (integration: string, settings: object) =>
     service.service.connections.add({
       integration,
@@ -75,6 +83,7 @@ beforeEach(async () => {
       isDefault: true,
     });
   for (const app of ["drive", "notes", "contacts", "calendar"]) await add(app, { folder: join(folder, app) });
+  await add("feeds", { folder: join(folder, "feeds") });
   await add("mail", { maildir: join(folder, "mail"), address: "me@example.org" });
   const rules = await openRules(service);
   for (const app of ["drive", "notes", "contacts", "calendar", "mail", "feeds"])
@@ -104,7 +113,7 @@ const DESTROYING: readonly (readonly [string, Record<string, unknown>])[] = [
   ["mail_move_message", { ...rent, folder: "Junk" }],
   ["mail_move_message", { ...rent, folder: "Work/Papierkorb", create_folder: true }],
   ["mail_move_message", { ...rent, folder: "GELÖSCHTE ELEMENTE", create_folder: true }],
-  ["mail_mark_message", { message_ids: Array.from({ length: 21 }, (_, at) => `x${at}`), as: "read" }],
+  ["mail_mark_message", { message_ids: MANY, as: "unread" }],
   ["notes_update_page", { page_id: "Permit.md", title: "Permit", body: "" }],
   ["notes_update_page", { page_id: "Permit.md", title: "Permit", body: "x" }],
   ["notes_update_page", { page_id: "Permit.md", title: "Permit", tags: [] }],
@@ -135,7 +144,7 @@ const DESTROYING: readonly (readonly [string, Record<string, unknown>])[] = [
   ["calendar_update_event", { ...series, rrule: "FREQ=WEEKLY;COUNT=1" }],
   ["calendar_update_event", { ...series, rrule: "" }],
   ["calendar_update_event", { ...series, weekday: "Friday", zone: "Europe/Berlin", start: "2026-12-11T14:00" }],
-  ["feeds_unsubscribe", { feed_id: "x", url: "https://example.org/feed" }],
+  ["feeds_unsubscribe", FEED],
 ];
 
 /** What adds, or can be seen and taken back. */

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { createProviderError } from "../../../src/service/integrations/provider-failure.ts";
+import { createProviderError } from "../../../src/apps/port/provider-failure.ts";
 import { defineAction, type Integration, ServiceError } from "../../../src/service.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 

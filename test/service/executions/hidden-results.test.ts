@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Integration } from "../../../src/service/integrations/integration.ts";
-import { hideInResult } from "../../../src/service/secrets/secret-settings.ts";
+import { hideInResult } from "../../../src/apps/port/hide-secrets.ts";
+import type { Integration } from "../../../src/apps/port/integration.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { openBrowser } from "../http/pages/browser.ts";
 

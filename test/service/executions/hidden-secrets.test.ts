@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Integration } from "../../../src/service/integrations/integration.ts";
-import { createProviderError } from "../../../src/service/integrations/provider-failure.ts";
+import type { Integration } from "../../../src/apps/port/integration.ts";
+import { createProviderError } from "../../../src/apps/port/provider-failure.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { openBrowser, readCsrf } from "../http/pages/browser.ts";

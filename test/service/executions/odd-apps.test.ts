@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
+import type { Action, Integration } from "../../../src/apps/port/integration.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { createService } from "../../../src/service.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";

@@ -7,10 +7,10 @@ import { type BlobStore, createBlobStore } from "../../../src/service/files/blob
 import { recoverFileReferences } from "../../../src/service/files/file-fields.ts";
 import { createIngestTokens } from "../../../src/service/files/ingest-tokens.ts";
 import { readExecuteBody } from "../../../src/service/files/read-execute-body.ts";
+import { refusal } from "../../apps/run-action.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { attach, FILE_SCHEMA, inPieces } from "../files/envelope.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
-import { refusal } from "../integrations/run-action.ts";
 
 const folder = useTempFolder();
 let blobs: BlobStore;

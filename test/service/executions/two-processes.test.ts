@@ -63,6 +63,7 @@ function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
   const executor = createExecutor({ access, catalog, connections, log, now, providerTimeoutMs, onUnexpected });
   const blobs = createBlobStore({ dir: join(folder, "blobs"), now });
   const canonical = createCanonicalExecutions({
+    undo: { findUntil: async () => undefined },
     access,
     executor,
     log,

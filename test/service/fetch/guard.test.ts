@@ -4,9 +4,9 @@ import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
 import { type Network, SYSTEM_NETWORK } from "../../../src/service/fetch/guarded-connector.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { createBlobStore } from "../../../src/service/files/blob-store.ts";
+import { refusal } from "../../apps/run-action.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
-import { refusal } from "../integrations/run-action.ts";
 import {
   answerBy,
   createFakeInternet,

@@ -8,9 +8,9 @@ import { isWebUrl } from "../../../src/service/fetch/fetched-files.ts";
 import type { FetchLimits } from "../../../src/service/fetch/open-url.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { createBlobStore } from "../../../src/service/files/blob-store.ts";
+import { refusal } from "../../apps/run-action.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
-import { refusal } from "../integrations/run-action.ts";
 import {
   answerBy,
   createFakeInternet,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type BlobStore, createBlobStore, type StoredFile } from "../../../src/service/files/blob-store.ts";
+import { refusal } from "../../apps/run-action.ts";
 import { expectMode } from "../../suites/this-system.ts";
-import { refusal } from "../integrations/run-action.ts";
 import { inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
 

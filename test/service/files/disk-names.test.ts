@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createDriveIntegration } from "../../../src/apps/drive/drive-integration.ts";
+import { refuseEntry } from "../../../src/apps/port/connection-folder.ts";
 import { movePath } from "../../../src/service/backup/restore-backup.ts";
 import { checkDiskName, UNFINISHED_PREFIX, withFolder } from "../../../src/service/files/folder.ts";
 import { writeFileDurably } from "../../../src/service/files/write-file.ts";
-import { refuseEntry } from "../../../src/service/integrations/connection-folder.ts";
-import { createDriveIntegration } from "../../../src/service/integrations/drive/drive-integration.ts";
 import { readSecretKey } from "../../../src/service/secrets/secret-box.ts";
-import { createRunner } from "../integrations/run-action.ts";
+import { createRunner } from "../../apps/run-action.ts";
 
 /** Disks that know no links, drop the ends of names or refuse names, as exFAT, SMB and NTFS do. */
 

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import type { S3Place } from "../../../src/service/files/open-blobs.ts";
-import type { HttpAnswer } from "../integrations/contract/http-faults.ts";
+import type { S3Place } from "../../../src/service/files/files-place.ts";
+import type { HttpAnswer } from "../../apps/contract/http-faults.ts";
 import { listenPausably } from "../pausable-server.ts";
 
 /** A bucket on this machine. It checks every signature by the rules of Signature Version 4, written down a second time. */

@@ -8,9 +8,9 @@ import { createIngestTokens, type IngestTokens, writeUploadCommand } from "../..
 import { type IngestRequest, receiveIngest } from "../../../src/service/files/receive-ingest.ts";
 
 import type { ServiceError } from "../../../src/service/service-error.ts";
+import { refusal } from "../../apps/run-action.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { IS_WINDOWS } from "../../suites/this-system.ts";
-import { refusal } from "../integrations/run-action.ts";
 import { inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
 

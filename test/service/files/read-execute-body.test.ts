@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type BlobStore, createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { readExecuteBody } from "../../../src/service/files/read-execute-body.ts";
+import { refusal } from "../../apps/run-action.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { expectMode } from "../../suites/this-system.ts";
-import { refusal } from "../integrations/run-action.ts";
 import { attach, inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { parseExactly } from "../../../src/base/exact-number.ts";
 import { SplitError, splitBody } from "../../../src/service/files/split-body.ts";
 import { createStagedFile, type StagedFile } from "../../../src/service/files/staged-file.ts";
+import { parseExactly } from "../../../src/shared/base/exact-number.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../../fuzz/fuzz-options.ts";
 import { useTempFolder } from "./temp-folder.ts";
 

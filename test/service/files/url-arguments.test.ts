@@ -6,9 +6,9 @@ import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { type BlobStore, createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { readExecuteBody } from "../../../src/service/files/read-execute-body.ts";
+import { refusal } from "../../apps/run-action.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { answerBy, createFakeInternet, useWebServers, type WebServer } from "../fetch/fake-internet.ts";
-import { refusal } from "../integrations/run-action.ts";
 import { attach, FILE_SCHEMA, inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { createId } from "../../../src/base/ids.ts";
+import type { Action, Integration } from "../../../src/apps/port/integration.ts";
 import { createAccess } from "../../../src/service/access/access-view.ts";
 import type { Rule } from "../../../src/service/access/rules.ts";
 import { createGrants } from "../../../src/service/auth/grants.ts";
@@ -15,10 +15,10 @@ import { createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { defineTemplate, type FlowTemplate } from "../../../src/service/flows/flow-template.ts";
 import { createTemplates } from "../../../src/service/flows/flow-templates.ts";
 import { type Flows, openFlows } from "../../../src/service/flows/flows.ts";
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";
-import type { FlowView } from "../../../src/wire/flow.ts";
+import { createId } from "../../../src/shared/base/ids.ts";
+import type { FlowView } from "../../../src/shared/wire/flow.ts";
 
 /** What the lab's actions did and shall do. */
 interface FlowLab {

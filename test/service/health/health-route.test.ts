@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readVersion } from "../../../src/base/version.ts";
+import { readVersion } from "../../../src/shared/base/version.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createVault } from "../connections/vault-integration.ts";
 import { openBrowser } from "../http/pages/browser.ts";

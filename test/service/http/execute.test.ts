@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { executionEnvelopeSchema } from "../../../src/shared/wire/execution.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { executionEnvelopeSchema } from "../../../src/wire/execution.ts";
 import { readGolden } from "../../contract/read-golden.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { call, execute } from "../http-calls.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { listErrands } from "../../../src/service/http/pages/errands.ts";
 import type { ServiceParts } from "../../../src/service/http/service-parts.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
-import type { Flow } from "../../../src/wire/flow.ts";
+import type { Flow } from "../../../src/shared/wire/flow.ts";
 
 function listWith(get: () => Promise<never>): ReturnType<typeof listErrands> {
   const flow = { id: "flw_old", status: "failed" } as Flow;

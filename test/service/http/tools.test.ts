@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
+import type { Action, Integration } from "../../../src/apps/port/integration.ts";
+import { toolDescriptionSchema, toolListSchema, toolSearchSchema } from "../../../src/shared/wire/tool.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { toolDescriptionSchema, toolListSchema, toolSearchSchema } from "../../../src/wire/tool.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { call, type Reply } from "../http-calls.ts";
 import { createLab } from "../lab-integration.ts";

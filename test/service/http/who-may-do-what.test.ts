@@ -47,6 +47,7 @@ const ROUTES = {
     "GET /api/tools",
     "GET /api/tools/search",
     "GET /api/tools/:name",
+    "POST /api/tools/:name/preview",
     "GET /api/executions",
     "GET /api/executions/:id",
     "GET /api/approvals",
@@ -62,6 +63,7 @@ const ROUTES = {
   "a key acts": [
     "POST /api/tools/:name/execute",
     "POST /api/executions",
+    "POST /api/executions/:id/undo",
     "POST /api/approvals/:id/cancel",
     "POST /api/flows/start",
     "POST /api/flows/:id/approve",
@@ -89,6 +91,7 @@ const ROUTES = {
   "an approver acts": [
     "POST /inbox/approve",
     "POST /inbox/:id",
+    "POST /log/:id/stop",
     "POST /flows/:id/approve",
     "POST /flows/:id/decline",
     "POST /sessions/:id/end",
@@ -100,6 +103,7 @@ const ROUTES = {
     "POST /sign-out",
   ],
   "the owner reads": [
+    "GET /log/:id/undo",
     "GET /pair/:token",
     "GET /install/:token",
     "GET /devices",
@@ -123,6 +127,7 @@ const ROUTES = {
   ],
   "the owner reads what they began": ["GET /oauth/approve/:uid"],
   "the owner acts": [
+    "POST /log/:id/undo",
     "POST /first-steps/hide",
     "POST /pair/:token",
     "POST /install/:token",

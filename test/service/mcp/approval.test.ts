@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { QUICKEST_PERSON_MS } from "../../../src/shared/wire/form-answer.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { QUICKEST_PERSON_MS } from "../../../src/wire/form-answer.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
 import { sendLegacy, sendModern } from "./mcp-calls.ts";

@@ -14,9 +14,14 @@ export function modernMeta(clientCapabilities: object = {}): Record<string, unkn
   };
 }
 
-/** Sends a body to the endpoint, as it is when it is a text. */
-export function postMcp(target: McpTarget, body: unknown, headers: Record<string, string> = {}): Promise<Reply> {
-  return call(`${target.url}/api/mcp`, {
+/** Sends a body to the endpoint, as it is when it is a text; `search` is the query of its address. */
+export function postMcp(
+  target: McpTarget,
+  body: unknown,
+  headers: Record<string, string> = {},
+  search = "",
+): Promise<Reply> {
+  return call(`${target.url}/api/mcp${search}`, {
     method: "POST",
     key: target.apiKey,
     headers: { "content-type": "application/json", ...headers },

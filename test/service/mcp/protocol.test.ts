@@ -126,7 +126,8 @@ describe("a request as the API document shows it", () => {
     const clientInfo = { name: "test", version: "1" };
     const { json } = await sendLegacy(service, "initialize", { protocolVersion: asked, capabilities: {}, clientInfo });
     expect(json.result.protocolVersion).toBe(agreed);
-    expect(json.result.capabilities).toEqual({ tools: {}, prompts: {}, resources: {} });
+    const extensions = { "io.modelcontextprotocol/skills": {} };
+    expect(json.result.capabilities).toEqual({ tools: {}, prompts: {}, resources: {}, extensions });
     expect(json.result.serverInfo).toMatchObject({ name: "localhost/svc", version: "1.0.0" });
     expect(json.result.instructions).toContain("svc.search");
   });
@@ -307,7 +308,7 @@ describe("GET /api/mcp", () => {
     const listed = await sendLegacy(service, "tools/list");
     expect(json.tools).toEqual(listed.json.result.tools);
     expect(json.prompts.map((prompt: { name: string }) => prompt.name)).toContain("check_my_connections");
-    expect(json.resources.map((resource: { uri: string }) => resource.uri)).toContain("svc://guide/using");
+    expect(json.resources.map((resource: { uri: string }) => resource.uri)).toContain("skill://svc/SKILL.md");
   });
 
   test.each([
@@ -363,8 +364,9 @@ describe("prompts and resources", () => {
     });
     expect(prompt.json.result.messages[0]).toMatchObject({ role: "user", content: { type: "text" } });
     expect(prompt.json.result.messages[0].content.text).toMatch(/^Tidy up\n/);
-    const guide = await sendModern(service, "resources/read", { uri: "svc://guide/errors" });
-    expect(guide.json.result.contents[0]).toMatchObject({ uri: "svc://guide/errors", mimeType: "text/markdown" });
+    const uri = "skill://svc/references/errors.md";
+    const guide = await sendModern(service, "resources/read", { uri });
+    expect(guide.json.result.contents[0]).toMatchObject({ uri, mimeType: "text/markdown" });
     expect(guide.json.result.contents[0].text).toContain("policy_blocked");
   });
 

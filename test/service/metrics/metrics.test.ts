@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
 import { createMeter } from "../../../src/service/metrics/meter.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { decideHeld } from "../approvals/owner.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
 import type { ServiceOptions } from "../../../src/service/service-options.ts";
 import type { Store } from "../../../src/service/store/open-store.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { prepareMcp } from "../../../src/service/added/mcp/read-mcp-tools.ts";
+import { prepareMcp } from "../../../src/apps/mcp/read-mcp-tools.ts";
 import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import { type OpenService, openService } from "../../../src/service/open-service.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";
@@ -54,7 +54,7 @@ async function watchStates({ store }: OpenService): Promise<() => Promise<string
 test("an app added beside one node reaches all; the node that can start it has the last word on how it does", async () => {
   const able = await open("able");
   const unable = await open("unable");
-  const script = fileURLToPath(new URL("../added/mcp/fixture-server.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../../apps/mcp/fixture-server.ts", import.meta.url));
   const definition = { transport: "stdio", command: process.execPath, args: [script, folder], env: ["TOKEN"] } as const;
   const place = { slug: "shelf", name: undefined, definition: { ...definition, trusted: true } };
   const settings = { TOKEN: "token-of-the-shelf" };

@@ -1,6 +1,6 @@
 import { appendFile, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
+import type { Action, Integration } from "../../../src/apps/port/integration.ts";
 
 /** Milliseconds a `ledger_write` takes, so that equal requests overlap. */
 const WRITE_MS = 15;

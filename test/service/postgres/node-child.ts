@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
 import { openService } from "../../../src/service/open-service.ts";
 import type { ServiceOptions } from "../../../src/service/service-options.ts";
 import { createLetterIntegration } from "../connections/sign-in/kit/letter-integration.ts";

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import type { McpDefinition } from "../../../src/service/added/mcp/connect-mcp.ts";
-import { prepareMcp } from "../../../src/service/added/mcp/read-mcp-tools.ts";
+import type { McpDefinition } from "../../../src/apps/mcp/connect-mcp.ts";
+import { prepareMcp } from "../../../src/apps/mcp/read-mcp-tools.ts";
 import { openSourceAdmin, type SourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { startHttpMcpServer } from "../added/mcp/http-server.ts";
+import { startHttpMcpServer } from "../../apps/mcp/http-server.ts";
 import { findStore } from "../find-store.ts";
 import { execute } from "../http-calls.ts";
 import { type Owner, openOwner } from "./owner.ts";
@@ -12,7 +12,7 @@ import { startProvider, type TestProvider } from "./start-provider.ts";
 
 /** An app that the owner adds on the connections page, with a local server in its place. */
 
-vi.mock("../../../src/service/added/mcp/read-mcp-tools.ts", { spy: true });
+vi.mock("../../../src/apps/mcp/read-mcp-tools.ts", { spy: true });
 
 let provider: TestProvider;
 let mcp: ProtectedMcp;
@@ -44,8 +44,8 @@ const added = async () => (await admin.list()).map(({ slug }) => slug);
 
 /** Lets a local server stand at the address that is asked for next; the result takes the place that was asked for. */
 async function standIn(url: string): Promise<{ readonly asked: McpDefinition[] }> {
-  const { prepareMcp: real } = await vi.importActual<typeof import("../../../src/service/added/mcp/read-mcp-tools.ts")>(
-    "../../../src/service/added/mcp/read-mcp-tools.ts",
+  const { prepareMcp: real } = await vi.importActual<typeof import("../../../src/apps/mcp/read-mcp-tools.ts")>(
+    "../../../src/apps/mcp/read-mcp-tools.ts",
   );
   const asked: McpDefinition[] = [];
   vi.mocked(prepareMcp).mockImplementationOnce((place, ...rest) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { McpDefinition } from "../../../src/service/added/mcp/connect-mcp.ts";
-import { prepareMcp } from "../../../src/service/added/mcp/read-mcp-tools.ts";
+import type { McpDefinition } from "../../../src/apps/mcp/connect-mcp.ts";
+import { prepareMcp } from "../../../src/apps/mcp/read-mcp-tools.ts";
 import { openSourceAdmin, type SourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { findUsable } from "../added/find-usable.ts";

@@ -1,8 +1,8 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createBuiltInIntegrations } from "../../../src/service/integrations/built-in.ts";
-import type { AppEvent, Integration, Wanted } from "../../../src/service/integrations/integration.ts";
+import { createBuiltInIntegrations } from "../../../src/apps/built-in.ts";
+import type { AppEvent, Integration, Wanted } from "../../../src/apps/port/integration.ts";
 import { createLab } from "../lab-integration.ts";
 import { openTriggerLab, START, SUMMARY, type TriggerLab } from "./trigger-lab.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SvcClient } from "../../../../src/client/client.ts";
-import { bootstrapInstaller, type InstallConfig } from "../../../../src/pairing/bootstrap.ts";
+import { SvcClient } from "../../../../src/plugin/client/client.ts";
+import { bootstrapInstaller, type InstallConfig } from "../../../../src/plugin/pairing/bootstrap.ts";
+import { type BootstrapStartReply, bootstrapStartReplySchema } from "../../../../src/shared/wire/registration.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
-import { type BootstrapStartReply, bootstrapStartReplySchema } from "../../../../src/wire/registration.ts";
 import { verifies } from "../../../contract/verifies.ts";
 import { readStored } from "../../find-store.ts";
 import { openBrowser, readCsrf } from "../../http/pages/browser.ts";

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../../../src/testing.ts";
 import {
   type PairStartReply,
   pairExchangeReplySchema,
   pairStartReplySchema,
-} from "../../../../src/wire/registration.ts";
+} from "../../../../src/shared/wire/registration.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { verifies } from "../../../contract/verifies.ts";
 import { readStored } from "../../find-store.ts";
 import { call, post, type Reply } from "../../http-calls.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
-import { startMockApi } from "../../added/openapi/mock-api.ts";
+import { startMockApi } from "../../../apps/openapi/mock-api.ts";
 import { readStored } from "../../find-store.ts";
 import { type Browser, openBrowser, readCsrf } from "../../http/pages/browser.ts";
 import { execute } from "../../http-calls.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { builtInIntegrations } from "../../../../src/apps/built-in.ts";
 import { createCatalog } from "../../../../src/service/catalog/catalog.ts";
 import { checkDefinition } from "../../../../src/service/flows/own/check-definition.ts";
-import { builtInIntegrations } from "../../../../src/service/integrations/built-in.ts";
 
 const catalog = createCatalog(builtInIntegrations);
 const facts = { name: "Keep", description: "Keeps mail." };

@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { builtInIntegrations } from "../../../../src/apps/built-in.ts";
 import { createCatalog } from "../../../../src/service/catalog/catalog.ts";
 import {
   describeFileProblem,
   openTemplateFiles,
   type TemplateFiles,
 } from "../../../../src/service/flows/own/template-files.ts";
-import { builtInIntegrations } from "../../../../src/service/integrations/built-in.ts";
 
 const good = {
   name: "Look",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readGrant } from "../../../../src/service/http/pages/limits.ts";
-import type { KeyScopes } from "../../../../src/wire/key-scopes.ts";
+import type { KeyScopes } from "../../../../src/shared/wire/key-scopes.ts";
 
 /** Nobody gets more than they asked for by a form that says nothing of it. */
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { builtInIntegrations } from "../../../../src/service/integrations/built-in.ts";
+import { builtInIntegrations } from "../../../../src/apps/built-in.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { createVault } from "../../connections/vault-integration.ts";
 import { readStored } from "../../find-store.ts";
@@ -47,6 +47,7 @@ describe("fields that few people need", () => {
     expect(folds(page)).toEqual({
       "Your name and user name": { open: false, names: ["name", "user"] },
       Encryption: { open: false, names: ["imapSecurity", "smtpSecurity", "ca"] },
+      Sending: { open: false, names: ["sendDelay"] },
       "Another sign-in provider (OAuth2)": { open: false, names: ["issuer", "authUrl", "tokenUrl", "scopes"] },
       "A folder instead of servers": { open: false, names: ["maildir"] },
     });
@@ -66,7 +67,7 @@ describe("fields that few people need", () => {
     const settings = { address: "me@example.org", authUrl: "https://provider.test/page" };
     const { id } = await service.service.connections.add({ integration: "mail", label: "Mail", settings });
     const again = folds(await open(`/connections/${id}/reconnect`));
-    expect(Object.values(again).map(({ open }) => open)).toEqual([false, false, true, false]);
+    expect(Object.values(again).map(({ open }) => open)).toEqual([false, false, false, true, false]);
   });
 });
 
@@ -192,6 +193,18 @@ describe("connecting an app", () => {
     expect(next.text).toMatch(/<input type="checkbox" id="default" name="default" value="yes">/);
     expect(next.text).toContain("So far that is “Work”");
     expect((await open("/connect/vault")).text).not.toContain('id="default"');
+  });
+
+  test("offers to put away the folder that the first start made, beside a real account", async () => {
+    const offer = (page: Reply) => [...page.text.matchAll(/"([^"]*)" is the folder that the service came with/g)];
+    expect(offer(await open("/connections"))).toEqual([]);
+    await submit("/connect/drive", { label: "Work", "set.folder": folder, access: "full", default: "yes" });
+    const page = await open("/connections");
+    expect(offer(page).map(([, label]) => label)).toEqual(["Local drive"]);
+    const [, action = ""] = /action="([^"]*\/connections\/\w+\/disconnect)"/.exec(page.text) ?? [];
+    await submit(action.replace(/^.*(?=\/connections\/)/, ""), {}, "/connections");
+    expect((await list("drive")).map(({ label }) => label)).toEqual(["Work"]);
+    expect(offer(await open("/connections"))).toEqual([]);
   });
 
   test("read only grants what reading needs", async () => {

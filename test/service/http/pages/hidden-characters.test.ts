@@ -2,14 +2,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
+import { prepareMcp } from "../../../../src/apps/mcp/read-mcp-tools.ts";
+import { prepareOpenApi } from "../../../../src/apps/openapi/prepare-openapi.ts";
 import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
-import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
 import type { SourceRow } from "../../../../src/service/store/schema.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
-import { closeAll, closeLater, makeFolder } from "../../../calls/open-test-session.ts";
+import { startMockApi } from "../../../apps/openapi/mock-api.ts";
 import { runSvc } from "../../../e2e/run-svc.ts";
-import { startMockApi } from "../../added/openapi/mock-api.ts";
+import { closeAll, closeLater, makeFolder } from "../../../plugin/calls/open-test-session.ts";
 import { waitForTool } from "../../added/wait-for-tool.ts";
 import { findStore, openStoreOf } from "../../find-store.ts";
 import { call, execute } from "../../http-calls.ts";
@@ -20,7 +20,7 @@ import { type Browser, openBrowser } from "./browser.ts";
 /** Override of the direction, terminal escape, bell, zero width space, line separator, tag letter, and a wide gap. */
 const DRAWING = ["\u202e", "\u2066", "\u001b[31m", "\u0007", "\u200b", "\u2028", "\u{e0041}", "\u00ad"];
 const DRAW = `${DRAWING.join("x")}y      z`;
-const SERVER = fileURLToPath(new URL("../../added/mcp/hostile-server.ts", import.meta.url));
+const SERVER = fileURLToPath(new URL("../../../apps/mcp/hostile-server.ts", import.meta.url));
 
 let service: TestService;
 let home: string;

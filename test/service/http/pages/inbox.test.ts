@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { builtInIntegrations } from "../../../../src/service/integrations/built-in.ts";
+import { builtInIntegrations } from "../../../../src/apps/built-in.ts";
 import { ServiceError } from "../../../../src/service/service-error.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { decideHeld } from "../../approvals/owner.ts";

@@ -89,6 +89,8 @@ describe("the execution log", () => {
     ["?to=2026-03-04", ["Fail", "Look"]],
     ["?from=2026-03-04&to=2026-03-04&status=succeeded", ["Look"]],
     ["?from=2026-03-06", []],
+    ["?from=2026-03-05&to=2026-03-05&zone=Pacific/Kiritimati", ["Fail", "Look"]],
+    ["?from=2026-03-05&to=2026-03-05&zone=Nowhere", ["Put"]],
     ["?status=nonsense&from=yesterday&tool=&connection=&to=2026-02-31&before=x", ["Put", "Fail", "Look"]],
   ])("filters by %s", async (query, expected) => {
     await fill();

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type PairStartReply, pairStartReplySchema } from "../../../../src/shared/wire/registration.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
-import { type PairStartReply, pairStartReplySchema } from "../../../../src/wire/registration.ts";
 import { verifies } from "../../../contract/verifies.ts";
 import { findFreePort } from "../../free-port.ts";
 import { call, execute, post } from "../../http-calls.ts";

@@ -1,4 +1,4 @@
-import { parseExactly } from "../../../../src/base/exact-number.ts";
+import { parseExactly } from "../../../../src/shared/base/exact-number.ts";
 
 /** The value that a text on the page of a request stands for, by what `docs/approvals.md` says of it. */
 export function readExactly(shown: string): unknown {

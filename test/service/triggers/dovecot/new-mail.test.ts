@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAccount } from "../../integrations/mail/kit/mail-accounts.ts";
-import { startDovecot, type TestDovecot } from "../../integrations/mail/kit/start-dovecot.ts";
-import { startSmtp, type TestSmtp } from "../../integrations/mail/kit/start-smtp.ts";
+import { createAccount } from "../../../apps/mail/kit/mail-accounts.ts";
+import { startDovecot, type TestDovecot } from "../../../apps/mail/kit/start-dovecot.ts";
+import { startSmtp, type TestSmtp } from "../../../apps/mail/kit/start-smtp.ts";
 import { openTriggerLab, type TriggerLab } from "../trigger-lab.ts";
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
-import type { Integration } from "../../../../../src/service/integrations/integration.ts";
-import { createProviderError } from "../../../../../src/service/integrations/provider-failure.ts";
+import type { Integration } from "../../../../../src/apps/port/integration.ts";
+import { createProviderError } from "../../../../../src/apps/port/provider-failure.ts";
 import { ServiceError } from "../../../../../src/service/service-error.ts";
 
 type Settings = Readonly<Record<string, unknown>>;

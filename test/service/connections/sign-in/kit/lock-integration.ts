@@ -1,8 +1,8 @@
+import type { SignInPlan } from "../../../../../src/apps/port/integration.ts";
 import {
   createSignInRecords,
   type SignInRecord,
 } from "../../../../../src/service/connections/sign-in/sign-in-record.ts";
-import type { SignInPlan } from "../../../../../src/service/integrations/integration.ts";
 import { createSecretBox, readSecretKey, type SecretBox } from "../../../../../src/service/secrets/secret-box.ts";
 import type { Store } from "../../../../../src/service/store/open-store.ts";
 import { openStoreOf } from "../../../find-store.ts";
