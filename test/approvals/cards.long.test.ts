@@ -1,5 +1,5 @@
 import { afterAll, describe, it, vi } from "vitest";
-import { closeAll } from "../calls/open-test-session.ts";
+import { closeAll } from "../plugin/calls/open-test-session.ts";
 import { EACH_EVERYWHERE, EACH_ONCE, expectAllSeen } from "./cards/describe-cards.ts";
 import { DRAWN_PLACES } from "./cards/drawn-places.ts";
 import { openInboxPlace, openSdkPlaces, startOpenService } from "./cards/service-places.ts";

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { closeAll } from "../calls/open-test-session.ts";
+import { closeAll } from "../plugin/calls/open-test-session.ts";
 import { EACH_ONCE, expectAllSeen, spread } from "./cards/describe-cards.ts";
 import { DRAWN_PLACES } from "./cards/drawn-places.ts";
 import { openInboxPlace, openSdkPlaces, startOpenService } from "./cards/service-places.ts";

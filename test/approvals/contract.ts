@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { placesUnder } from "../../src/cli/context.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import { closeAll, closeLater, makeFolder } from "../calls/open-test-session.ts";
+import { closeAll, closeLater, makeFolder } from "../plugin/calls/open-test-session.ts";
 import type { Answer, Door, Host, ModelCall, OpenDoor, Turn } from "./door.ts";
 import { SITUATIONS, type Situation, type Stage } from "./situations.ts";
 
@@ -40,6 +40,13 @@ export async function makeHost({ url: baseUrl, apiKey, service }: TestService): 
   return { baseUrl, apiKey, home, stateDir, media, idempotencyKeys: "off", signInUrl };
 }
 
+/** Puts a page into the notes of a service that can be found by its name, and not be changed. */
+export async function breakPage({ dataDir }: Pick<TestService, "dataDir">, name: string): Promise<void> {
+  const notes = join(dataDir, "notes");
+  await mkdir(notes, { recursive: true });
+  await writeFile(join(notes, `${name}.md`), "---\nnot: [closed\n---\ntext\n");
+}
+
 /** The title of a situation: what holds in it, or why it does not come up. */
 function title(situation: string, promise: string, reason: string | undefined): string {
   return `${situation}: ${reason === undefined ? promise : `does not come up. ${reason}`}`;
@@ -71,6 +78,7 @@ export function describeDoor(door: Door): void {
     open,
     later: openLater,
     effects: async () => (await service.effects()).map(({ arguments: args }) => args.title ?? args.body),
+    breakPage: (name) => breakPage(service, name),
   });
 
   describe(door.name, () => {

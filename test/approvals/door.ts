@@ -1,4 +1,4 @@
-import type { SessionEvent } from "../../src/calls/session-events.ts";
+import type { SessionEvent } from "../../src/plugin/calls/session-events.ts";
 import type { Situation } from "./situations.ts";
 
 /** What a process has in which a door is opened. */

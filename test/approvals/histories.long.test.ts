@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import { closeAll, closeLater } from "../calls/open-test-session.ts";
 import { choose, isLongForm } from "../faults/kit/fault-form.ts";
+import { closeAll, closeLater } from "../plugin/calls/open-test-session.ts";
 import { makeHost } from "./contract.ts";
 import type { Host } from "./door.ts";
 import { DOORS } from "./doors.ts";

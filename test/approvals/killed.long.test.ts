@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import { closeAll, closeLater } from "../calls/open-test-session.ts";
+import { closeAll, closeLater } from "../plugin/calls/open-test-session.ts";
 import { makeHost } from "./contract.ts";
 import type { Answer, Host, ModelCall, Turn } from "./door.ts";
 import { DOORS } from "./doors.ts";

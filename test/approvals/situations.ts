@@ -13,16 +13,18 @@ export interface Stage {
   later(asking: OpenDoor, change?: Partial<Host>): Promise<OpenDoor>;
   /** Titles of the writes that the service has made, in order. */
   effects(): Promise<unknown[]>;
+  /** Puts a page of this title there that can be found, and cannot be changed. */
+  breakPage(title: string): Promise<void>;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
 const note = (id: string, title = id): ModelCall => ({ id, name: "notes_create_page", args: { title, body: "text" } });
-/** A write that the service refuses. */
+/** A write that fails only when it runs: its page was broken by `breakPage`. */
 const failing = (id: string): ModelCall => ({
   id,
   name: "notes_update_page",
-  args: { page_id: "nothing", title: id, body: id },
+  args: { page_id: `${id}.md`, title: id, body: id },
 });
 
 /** Tries something a host may do, and that a runtime may refuse. */
@@ -153,6 +155,7 @@ export const SITUATIONS = {
   },
 
   async "a batch of five with a failure in the middle"(stage) {
+    await stage.breakPage("b3");
     const asking = await stage.open();
     const calls = [note("b1"), note("b2"), failing("b3"), note("b4"), note("b5")];
     let turn = await asking.start(calls);

@@ -12,7 +12,7 @@ import { execute } from "../service/http-calls.ts";
 
 /** `svc add`, `svc review` and `svc remove` as a person and as a script use them, beside a running service. */
 
-const SERVER = fileURLToPath(new URL("../service/added/mcp/fixture-server.ts", import.meta.url));
+const SERVER = fileURLToPath(new URL("../apps/mcp/fixture-server.ts", import.meta.url));
 const DOCUMENT = {
   openapi: "3.1.0",
   info: { title: "Door" },

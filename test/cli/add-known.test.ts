@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { Command } from "commander";
 import { beforeEach, expect, test } from "vitest";
+import { writeLongCommand } from "../../src/apps/known/known-app-command.ts";
+import { knownApps } from "../../src/apps/known/known-apps.ts";
 import { addKnown, planKnown } from "../../src/cli/commands/add-known.ts";
 import { addCommands } from "../../src/cli/commands.ts";
 import { type CliContext, placesUnder } from "../../src/cli/context.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
-import { isSvcError } from "../../src/errors.ts";
-import { writeLongCommand } from "../../src/service/added/known-app-command.ts";
-import { knownApps } from "../../src/service/added/known-apps.ts";
+import { isSvcError } from "../../src/shared/errors.ts";
 
 /** `svc add NAME` does what the long command does that it prints, and nothing else. */
 

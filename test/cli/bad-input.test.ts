@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findPlaces } from "../../src/cli/context.ts";
-import { sleepFor } from "../../src/client/retry.ts";
-import { openCredentialStore } from "../../src/pairing/credentials.ts";
+import { sleepFor } from "../../src/plugin/client/retry.ts";
+import { openCredentialStore } from "../../src/plugin/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import { startRecordingServer } from "../client/recording-server.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
+import { startRecordingServer } from "../plugin/client/recording-server.ts";
 
 let service: TestService;
 let home: string;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import { startRecordingServer } from "../client/recording-server.ts";
 import { runSvc } from "../e2e/run-svc.ts";
+import { startRecordingServer } from "../plugin/client/recording-server.ts";
 
 let service: TestService;
 let home: string;

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from
 import { describeOwnProgram } from "../../src/cli/own-program.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
-import { connectClient } from "../runtimes/mcp/mcp-client.ts";
+import { connectClient } from "../plugin/runtimes/mcp/mcp-client.ts";
 import { decideHeld } from "../service/approvals/owner.ts";
 import { execute } from "../service/http-calls.ts";
 import { expectMode } from "../suites/this-system.ts";

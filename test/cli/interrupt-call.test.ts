@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createTool, startScriptedService } from "../calls/scripted-service.ts";
 import { startSvc } from "../e2e/run-svc.ts";
+import { createTool, startScriptedService } from "../plugin/calls/scripted-service.ts";
 
 test.each([
   ["write", 5, "it may have taken effect"],

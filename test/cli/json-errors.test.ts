@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeError } from "../../src/cli/json-errors.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
-import { SvcError } from "../../src/errors.ts";
+import { SvcError } from "../../src/shared/errors.ts";
 import { runSvc } from "../e2e/run-svc.ts";
 
 let home: string;

@@ -140,7 +140,7 @@ test("a level is raised at once, and lowered after a yes; the service follows, a
 }, 60_000);
 
 test("a server's own marks are trusted after a yes, and no more after another", async () => {
-  const server = fileURLToPath(new URL("../service/added/mcp/fixture-server.ts", import.meta.url));
+  const server = fileURLToPath(new URL("../apps/mcp/fixture-server.ts", import.meta.url));
   await runSvc(
     [
       "add",

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ToolOutcome } from "../../src/calls/outcome.ts";
 import { status } from "../../src/cli/commands/access.ts";
 import { describe as describeTool } from "../../src/cli/commands/describe.ts";
 import { flowTemplates } from "../../src/cli/commands/flows.ts";
@@ -10,8 +9,9 @@ import { tools } from "../../src/cli/commands/tools.ts";
 import { type CliContext, findPlaces } from "../../src/cli/context.ts";
 import { showOutcome } from "../../src/cli/outcome-text.ts";
 import { createTerminal, formatError } from "../../src/cli/terminal.ts";
-import { SvcError } from "../../src/errors.ts";
-import { openCredentialStore } from "../../src/pairing/credentials.ts";
+import type { ToolOutcome } from "../../src/plugin/calls/outcome.ts";
+import { openCredentialStore } from "../../src/plugin/pairing/credentials.ts";
+import { SvcError } from "../../src/shared/errors.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 
 let service: TestService;
@@ -162,6 +162,6 @@ test("why the access does not work is broken between words", async () => {
 test("elsewhere a line stays one line, and its choices are a sentence", async () => {
   const lines = await show(undefined, (context) => describeTool(context, "drive_upload_file", {}));
   expect(lines.find((line) => line.startsWith("  if_exists"))).toMatch(
-    /the old file\. One of error, rename, replace\. Default "error"\.$/,
+    /the old file, which goes to \.trash\. One of error, rename, replace\. Default "error"\.$/,
   );
 });

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { closeAll, makeFolder } from "../calls/open-test-session.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
+import { closeAll, makeFolder } from "../plugin/calls/open-test-session.ts";
 import { startReceiver } from "../service/notify/receiver.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;

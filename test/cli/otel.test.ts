@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { closeAll, makeFolder } from "../calls/open-test-session.ts";
 import { runSvc } from "../e2e/run-svc.ts";
+import { closeAll, makeFolder } from "../plugin/calls/open-test-session.ts";
 
 afterEach(closeAll);
 

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { createOutcome, type OutcomeDetails, type OutcomeStatus } from "../../src/calls/outcome.ts";
 import { showOutcome } from "../../src/cli/outcome-text.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
+import { createOutcome, type OutcomeDetails, type OutcomeStatus } from "../../src/plugin/calls/outcome.ts";
 
 function print(status: OutcomeStatus, details: OutcomeDetails, hasKeyInEnvironment = false): string {
   const stdout = new PassThrough() as unknown as NodeJS.WriteStream;

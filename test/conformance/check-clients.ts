@@ -3,7 +3,7 @@ import { MultiServerMCPClient } from "@langchain/mcp-adapters";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { MCP_TOOL_NAMES } from "../../src/wire/mcp.ts";
+import { MCP_TOOL_NAMES } from "../../src/shared/wire/mcp.ts";
 import { runStep, type StepResult } from "./step.ts";
 
 /** A service with nothing but its own tools. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MCP_TOOL_NAMES } from "../../src/wire/mcp.ts";
+import { MCP_TOOL_NAMES } from "../../src/shared/wire/mcp.ts";
 import { runTool, type ToolRun } from "./run-tool.ts";
 import { runStep, type StepResult } from "./step.ts";
 
@@ -39,14 +39,19 @@ export async function checkInspector(service: { url: string; apiKey: string }, e
       const input = { integration_id: "notes", action_id: "create_page", input: { title: "From the Inspector" } };
       const blocked = await inspect(service.apiKey, ...callArguments("svc.execute", input));
       assert.ok(blocked.output.includes("policy_blocked"), blocked.output);
+      const skills = await inspect(service.apiKey, ...VERIFY_SKILLS);
+      assert.equal(skills.code, 0, skills.output);
       const refused = await inspect(undefined, "--method", "tools/list");
       assert.equal(refused.code, 3, refused.output);
-      return "lists strictly, calls, is blocked, is refused without a key";
+      return "lists strictly, verifies the skill, calls, is blocked, is refused without a key";
     } finally {
       await rm(home, { recursive: true, force: true });
     }
   });
 }
+
+/** Arguments by which the Inspector reads every file of every skill, and compares it with its entry. */
+export const VERIFY_SKILLS = ["--method", "skills/list", "--verify"];
 
 /** Arguments by which the Inspector calls a tool. */
 export function callArguments(tool: string, args: object): string[] {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startTestService } from "../../src/testing.ts";
-import { makeHome, svcMcp } from "../runtimes/mcp/mcp-client.ts";
+import { makeHome, svcMcp } from "../plugin/runtimes/mcp/mcp-client.ts";
 import { decideHeld } from "../service/approvals/owner.ts";
-import { callArguments, INSPECTOR } from "./check-inspector.ts";
+import { callArguments, INSPECTOR, VERIFY_SKILLS } from "./check-inspector.ts";
 import { runTool, type ToolRun } from "./run-tool.ts";
 import { runStep, type StepResult } from "./step.ts";
 
@@ -25,6 +25,8 @@ export async function checkLocal(era: string): Promise<StepResult> {
       const listed = await inspect("--method", "tools/list", "--strict");
       assert.equal(listed.code, 0, listed.output);
       assert.ok(listed.output.includes('"svc_call_tool"'), listed.output);
+      const skills = await inspect(...VERIFY_SKILLS);
+      assert.equal(skills.code, 0, skills.output);
       const film = join(media, "film.bin");
       await writeFile(film, Buffer.alloc(20_000_000, "film"));
       const waiting = await upload(film);
@@ -38,7 +40,7 @@ export async function checkLocal(era: string): Promise<StepResult> {
       assert.equal((await service.effects()).length, 1);
       const outside = await upload(config);
       assert.ok(outside.output.includes("outside_roots"), outside.output);
-      return "lists strictly, 20 MB wait in the inbox and are sent once, a file outside is refused";
+      return "lists strictly, verifies the skill, 20 MB wait in the inbox and are sent once, a file outside is refused";
     } finally {
       await service.close();
       await remove();

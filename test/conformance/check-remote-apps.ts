@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { createGate } from "../../src/base/concurrency.ts";
+import { createGate } from "../../src/shared/base/concurrency.ts";
 import { runSuite, SUITE } from "./check-suite.ts";
 import { runTool } from "./run-tool.ts";
 import { runStep, type StepResult } from "./step.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { API_KEY_HEADER } from "../../src/wire/constants.ts";
+import { API_KEY_HEADER } from "../../src/shared/wire/constants.ts";
 
 /** A proxy on a loopback port. */
 export interface KeyProxy {

@@ -20,6 +20,8 @@ import type { StepResult } from "./step.ts";
  */
 
 const HERE = import.meta.dirname;
+/** Scenarios of the Skills extension; directories are not read here. */
+const SKILLS = ["sep-2640-skills-enumeration", "sep-2640-skills-manifest"];
 
 const results: StepResult[] = [];
 await installTools();
@@ -51,13 +53,21 @@ async function runSuite(): Promise<StepResult[]> {
     return [
       await checkRevision("2026-07-28", url),
       await checkRevision("2025-11-25", url),
-      await checkScenario("http-header-validation", ["server", "--url", url, "--spec-version", "2026-07-28"]),
+      ...(await checkScenarios(url, ["http-header-validation", ...SKILLS])),
       await checkScenario("authorization-server-metadata-endpoint", ["authorization", "--url", proxy.url]),
     ];
   } finally {
     await service.close();
     await proxy.close();
   }
+}
+
+async function checkScenarios(url: string, names: readonly string[]): Promise<StepResult[]> {
+  const results: StepResult[] = [];
+  for (const name of names) {
+    results.push(await checkScenario(name, ["server", "--url", url, "--spec-version", "2026-07-28"]));
+  }
+  return results;
 }
 
 async function runClients(): Promise<StepResult[]> {

@@ -5,7 +5,7 @@ import type { TestService } from "../../src/testing.ts";
 import { readFences } from "../docs/read-page.ts";
 import { watchProcess } from "../e2e/watch-process.ts";
 import { readPackage } from "../package/read-package.ts";
-import { connectClient } from "../runtimes/mcp/mcp-client.ts";
+import { connectClient } from "../plugin/runtimes/mcp/mcp-client.ts";
 import { decideHeld } from "../service/approvals/owner.ts";
 
 /** The programs of the doors that are not LangChain's, as their pages show them: SDKs of others, and the library. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openCredentialStore } from "../../src/pairing/credentials.ts";
+import { openCredentialStore } from "../../src/plugin/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { EXPORTS } from "../package/expected-exports.ts";
 import { installPacked } from "../package/install-packed.ts";

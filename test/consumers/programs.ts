@@ -51,7 +51,7 @@ new SvcClient({ baseUrl: 1 });
 // @ts-expect-error a port is a number
 void createService({ dataDir: "data", port: "8790" });
 // @ts-expect-error inner files cannot be imported
-export type Inner = typeof import("svc-agent-plugin/dist/client/client.js");
+export type Inner = typeof import("svc-agent-plugin/dist/plugin/client/client.js");
 // @ts-expect-error not even the file of a door
 export type Door = typeof import("svc-agent-plugin/dist/index.js");
 `;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startRecordingServer } from "../client/recording-server.ts";
+import { startRecordingServer } from "../plugin/client/recording-server.ts";
 import { openPluginSession, type PluginSession } from "./plugin-session.ts";
 import { type ProbeService, readMember, startProbeService } from "./probe-service.ts";
 import { verifies } from "./verifies.ts";

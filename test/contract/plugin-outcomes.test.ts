@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type RecordingServer, startRecordingServer } from "../client/recording-server.ts";
+import { type RecordingServer, startRecordingServer } from "../plugin/client/recording-server.ts";
 import { openPluginSession, type PluginSession } from "./plugin-session.ts";
 import { addConnection, type ProbeService, startProbeService } from "./probe-service.ts";
 import { verifies } from "./verifies.ts";

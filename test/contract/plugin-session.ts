@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ApprovalRequest } from "../../src/calls/ask/request.ts";
-import type { ToolOutcome } from "../../src/calls/outcome.ts";
-import { createToolSession, type SessionSettings, type ToolSession } from "../../src/calls/session.ts";
-import { SvcClient } from "../../src/client/client.ts";
+import type { ApprovalRequest } from "../../src/plugin/calls/ask/request.ts";
+import type { ToolOutcome } from "../../src/plugin/calls/outcome.ts";
+import { createToolSession, type SessionSettings, type ToolSession } from "../../src/plugin/calls/session.ts";
+import { SvcClient } from "../../src/plugin/client/client.ts";
 
 /** The plugin on top of a running service, with a human who says yes unless told otherwise. */
 export interface PluginSession {

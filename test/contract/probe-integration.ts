@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Action, ActionContext, Integration } from "../../src/service/integrations/integration.ts";
+import type { Action, ActionContext, Integration } from "../../src/apps/port/integration.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 
 /** What one action call of the probe saw. */

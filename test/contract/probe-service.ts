@@ -1,4 +1,4 @@
-import type { Action } from "../../src/service/integrations/integration.ts";
+import type { Action } from "../../src/apps/port/integration.ts";
 import type { Service } from "../../src/service.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { isRecord, type RawReply, sendWithKey } from "./golden-exchange.ts";

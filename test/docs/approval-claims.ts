@@ -1,6 +1,6 @@
-const CARD = "test/calls/ask/card.test.ts";
+const CARD = "test/plugin/calls/ask/card.test.ts";
 const SEEN = "test/approvals/cards.test.ts";
-const BINDING = "test/calls/approval-binding.test.ts";
+const BINDING = "test/plugin/calls/approval-binding.test.ts";
 const HELD = "test/service/approvals/held-calls.test.ts";
 const OTHERS = "test/service/approvals/other-calls.test.ts";
 const MEANWHILE = "test/service/approvals/changed-meanwhile.test.ts";
@@ -8,15 +8,20 @@ const ORDER = "test/service/approvals/order.test.ts";
 const REACH = "test/service/approvals/rules-reach.test.ts";
 const INBOX = "test/service/http/pages/inbox.test.ts";
 const EDIT = "test/service/http/pages/inbox-edit.test.ts";
-const OWNER = "test/calls/owner-approval.test.ts";
+const OWNER = "test/plugin/calls/owner-approval.test.ts";
 const RULES = "test/service/access/rules.test.ts";
-const RAISED = "test/calls/raised-calls.test.ts";
+const RAISED = "test/plugin/calls/raised-calls.test.ts";
 const DESTROYS = "test/service/executions/always-never-destroys.test.ts";
 const NEVER = "test/service/mcp/never-confirms.test.ts";
-const CRASH = "test/calls/crash.test.ts";
-const KEPT = "test/calls/journal/kept-approvals.test.ts";
-const TERMINAL = "test/runtimes/terminal/approve-in-terminal.test.ts";
+const CRASH = "test/plugin/calls/crash.test.ts";
+const KEPT = "test/plugin/calls/journal/kept-approvals.test.ts";
+const TERMINAL = "test/plugin/runtimes/terminal/approve-in-terminal.test.ts";
 const PERMISSION = "test/service/executions/permission.test.ts";
+
+const LOOK = "test/service/executions/previews.test.ts";
+const LOOKED = "test/plugin/calls/previewed-calls.test.ts";
+const HELD_LOOK = "test/service/approvals/previewed.test.ts";
+const NOTES = "test/apps/notes/note-previews.test.ts";
 
 /** Words of a page, the test file that shows them, and a part of the title of the test there. */
 export type Claim = readonly [words: string, file: string, title: string];
@@ -28,7 +33,7 @@ export const APPROVALS: Readonly<Record<string, readonly Claim[]>> = {
     ["| it reads | nobody is asked |", BINDING, "a read asks nobody"],
     [
       "it is sent unconfirmed; the service has to ask",
-      "test/calls/network.test.ts",
+      "test/plugin/calls/network.test.ts",
       "a tool whose effect nobody states",
     ],
   ],
@@ -73,7 +78,11 @@ export const APPROVALS: Readonly<Record<string, readonly Claim[]>> = {
     ["An aborted call withdraws its request", OWNER, "an aborted call withdraws its request"],
     ["A duplicate is answered with the decline for ten minutes", HELD, "answered with the decline for ten minutes"],
     ["withdrawn by the caller, or nobody decided in time", HELD, "nothing runs when it expired, was withdrawn"],
-    ["the account, the action, a file or the key had changed", MEANWHILE, "nothing runs when the action has changed"],
+    [
+      "the account, the action, a file, the key or what it acts on had changed",
+      MEANWHILE,
+      "nothing runs when the action has changed",
+    ],
   ],
   Rules: [
     ["A call that waits and is blocked by now is declined", REACH, "a block ends what waits"],
@@ -87,15 +96,44 @@ export const APPROVALS: Readonly<Record<string, readonly Claim[]>> = {
     ["`google_*` allows nothing of `google-drive`", RULES, "reaches no app whose id begins with it"],
   ],
   "What a decision is bound to": [
-    ["when it repeats both, once, before it expires", "test/calls/ask/decide.test.ts", "accepts an answer once"],
+    ["when it repeats both, once, before it expires", "test/plugin/calls/ask/decide.test.ts", "accepts an answer once"],
     ["When anything changes in between", BINDING, "a file changed after the yes is not sent"],
     ["another file with the same MD5", BINDING, "a file made to have the MD5 of another"],
     ["and shown again otherwise", BINDING, "an edit that a check changed is shown again"],
     ["nothing is sent: `needs_approval`", BINDING, "nobody to ask: needs_approval, nothing sent"],
     ["in a file that only you can read", "test/cli/open-editor.test.ts", "in a file of theirs alone"],
     ["is opened again as you left it", TERMINAL, "opens a mistake again as it was left"],
-    ["on a known account", "test/calls/ask/standing-rules.test.ts", "are never given without a known account"],
-    ["needs a new approval in any case", "test/calls/catalog/pins.test.ts", "does not reach a changed tool"],
+    ["on a known account", "test/plugin/calls/ask/standing-rules.test.ts", "are never given without a known account"],
+    ["needs a new approval in any case", "test/plugin/calls/catalog/pins.test.ts", "does not reach a changed tool"],
+  ],
+  "What a call would do": [
+    ["by reads alone", LOOK, "says what it would do, and does nothing"],
+    ["for at most five seconds", LOOK, "is asked about all the same when the look"],
+    ["A card then begins with what it found", LOOKED, "is shown with it, and runs in the state that was shown"],
+    ["Names are those of the app", NOTES, "shows which page is deleted and where it goes"],
+    ["and nobody is asked", LOOKED, "that cannot work is the answer to the model"],
+    [
+      "When something was changed in between, nothing runs",
+      LOOK,
+      "runs nothing in another one, and brings the new preview",
+    ],
+    ["ask again and show what the call would do now", LOOKED, "is asked about again when it would do something else"],
+    [
+      "a call that only adds something runs all the same, whoever made the change",
+      "test/service/approvals/follow-own-changes.test.ts",
+      "two calls that add to one page and were approved together both run",
+    ],
+    ["lets it wait once more", HELD_LOOK, "a late yes runs nothing once the box was changed"],
+    ["the card says so", LOOKED, "is asked about without it where the present state cannot be read"],
+    [
+      "Every write of mail, calendar, contacts, drive, notes and feeds has a preview",
+      "test/apps/previews.test.ts",
+      "every write of a built-in app can be looked at before it is made",
+    ],
+    ["true in the description of a tool", LOOK, "is announced by the description of the tool"],
+    ["404 `preview_unavailable`", LOOK, "is refused like the call before anybody is asked"],
+    ["has it as `error.preview`", LOOK, "is answered with what it would do"],
+    ["an idempotency key stays free", LOOK, "leaves the idempotency key free when nothing ran"],
   ],
   "Calls that count as deleting": [
     ["no rule and no **always** covers them", RAISED, "whatever rule allows its action"],
@@ -112,7 +150,11 @@ export const APPROVALS: Readonly<Record<string, readonly Claim[]>> = {
       "does not carry over to other input",
     ],
     ["So `confirm: true` approves nothing there", NEVER, "no spelling of a confirmation runs a call"],
-    ["No form is believed that nobody can have filled in", "test/runtimes/mcp/serve-mcp.test.ts", "without its human"],
+    [
+      "No form is believed that nobody can have filled in",
+      "test/plugin/runtimes/mcp/serve-mcp.test.ts",
+      "without its human",
+    ],
     ["is given the owner's page first", "test/service/mcp/approval.test.ts", "is given the owner's page"],
     ["with the approval's id as `execution_id`", NEVER, "its result is found by the approval's id"],
   ],
@@ -123,20 +165,20 @@ export const APPROVALS: Readonly<Record<string, readonly Claim[]>> = {
       "killed when asked, and declined in the new process",
     ],
     ["| `sending` | sent, no answer |", CRASH, "the outcome is unknown and it is never sent again"],
-    ["sent again under its key", "test/calls/keyed-changes.test.ts", "while everything is as it was approved"],
+    ["sent again under its key", "test/plugin/calls/keyed-changes.test.ts", "while everything is as it was approved"],
     [
       "is answered from the journal, not sent",
-      "test/calls/network.test.ts",
+      "test/plugin/calls/network.test.ts",
       "is answered from the journal, over a restart",
     ],
     [
       "A yes given before the duplicate was sent does not count",
-      "test/calls/shared-folder.test.ts",
+      "test/plugin/calls/shared-folder.test.ts",
       "the yes does not",
     ],
     ["of two simultaneous duplicates only one is sent", KEPT, "hear the same, and make it once"],
     ["before the approval that they rest on has expired", KEPT, "stays until it has expired, however many"],
-    ["unanswered ones never by age", "test/calls/journal/journal.test.ts", "is old, but no unanswered call"],
+    ["unanswered ones never by age", "test/plugin/calls/journal/journal.test.ts", "is old, but no unanswered call"],
   ],
   "Look back": [
     ["and who or what let it run", PERMISSION, "a device, a rule or the level let a call run"],
@@ -144,7 +186,7 @@ export const APPROVALS: Readonly<Record<string, readonly Claim[]>> = {
     ["without the names of people", PERMISSION, "they name the person and the approval of a held call"],
     [
       "is refused with its path and what to do",
-      "test/calls/journal/state-file.test.ts",
+      "test/plugin/calls/journal/state-file.test.ts",
       "is refused, and left as it is,",
     ],
   ],

@@ -1,15 +1,15 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { createApprovalCard } from "../../src/calls/ask/card.ts";
 import { findPlaces } from "../../src/cli/context.ts";
-import { classifyReference } from "../../src/media/locate/classify-reference.ts";
+import { createApprovalCard } from "../../src/plugin/calls/ask/card.ts";
+import { classifyReference } from "../../src/plugin/media/locate/classify-reference.ts";
+import { SIDE_EFFECT_LEVELS } from "../../src/shared/wire/catalog.ts";
+import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../src/shared/wire/constants.ts";
 import { startTestService } from "../../src/testing.ts";
-import { SIDE_EFFECT_LEVELS } from "../../src/wire/catalog.ts";
-import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../src/wire/constants.ts";
-import { closeAll, closeLater, openTestSession, sayNo } from "../calls/open-test-session.ts";
 import { readJson } from "../package/read-package.ts";
+import { closeAll, closeLater } from "../plugin/calls/open-test-session.ts";
+import { askAboutHello } from "./ask-about-hello.ts";
 import { readFences, readPage, readTable } from "./read-page.ts";
 
 /** Facts that the pages state, compared with the code. */
@@ -22,16 +22,8 @@ const places = findPlaces({ HOME });
 describe("docs/approvals.md", () => {
   test("shows the card that a human sees", async () => {
     const service = closeLater(await startTestService());
-    const session = await openTestSession(service, { answer: sayNo });
-    await mkdir(join(session.media, "inbound"));
-    await writeFile(join(session.media, "inbound/hello.txt"), "hello\n");
-    const args = { folder: "Letters", file: { s3key: "media://inbound/hello.txt" } };
-    await session.call({ callId: "1", toolName: "drive_upload_file", arguments: args });
-    const [request] = session.asked;
-    if (request === undefined) throw new Error("Nobody was asked.");
-    const shown = readFences("docs/approvals.md").find(({ code }) =>
-      code.startsWith("Approval needed\nAction    │ Save"),
-    );
+    const request = await askAboutHello(service);
+    const shown = readFences("docs/approvals.md").find(({ code }) => code.startsWith("Approval needed\nIn short"));
     const lines = shown?.code.trimEnd().split("\n") ?? [];
     const card = createApprovalCard(request);
     expect(lines).toHaveLength(card.length);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { OutcomeStatus } from "../../src/calls/outcome.ts";
-import { type Judgement, judgeReply } from "../../src/calls/steps/answer/read-reply.ts";
 import { EXIT, EXIT_CODE_HELP } from "../../src/cli/exit-codes.ts";
-import { SVC_ERROR_CODES } from "../../src/errors.ts";
+import type { OutcomeStatus } from "../../src/plugin/calls/outcome.ts";
+import { type Judgement, judgeReply } from "../../src/plugin/calls/steps/answer/read-reply.ts";
 import { toCanonicalCode } from "../../src/service/executions/summarise-outcome.ts";
 import { RPC_CODES } from "../../src/service/mcp/protocol.ts";
 import { ServiceError, type ServiceErrorStatus } from "../../src/service/service-error.ts";
-import { CANONICAL_ERROR_CODES, TOOL_ERROR_CODES } from "../../src/wire/execution.ts";
+import { SVC_ERROR_CODES } from "../../src/shared/errors.ts";
+import { CANONICAL_ERROR_CODES, TOOL_ERROR_CODES } from "../../src/shared/wire/execution.ts";
 import { findCodesByStatus, findMediaCodes, findOutcomeCodes, findServiceCodes } from "./find-error-codes.ts";
 import { readSection, readTable } from "./read-page.ts";
 

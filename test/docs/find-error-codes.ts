@@ -9,10 +9,10 @@ export type StatusesByCode = ReadonlyMap<string, ReadonlySet<number>>;
 const ELSEWHERE: Readonly<Record<string, RegExp>> = {
   "service/fetch/url-refusal.ts": /^ {2}\| (?<code>"\w+")/gm,
   "service/http/routes/catalog.ts": /missing\((?<name>"\w+")/g,
-  "service/integrations/mail/mail-settings.ts": /(?<code>"rate_limit\w*")/g,
+  "apps/mail/mail-settings.ts": /(?<code>"rate_limit\w*")/g,
   "service/auth/registration/pairing.ts": /refuse\((?<status>\d+)/g,
   // Take both from their callers.
-  "service/integrations/provider-failure.ts": /(?!)/g,
+  "apps/port/provider-failure.ts": /(?!)/g,
   "service/service-error.ts": /(?!)/g,
 };
 
@@ -21,7 +21,7 @@ const PASSED_ON = [
   "service/executions/summarise-outcome.ts",
   "service/executions/outcome.ts",
   "service/oauth/create-provider.ts",
-  "service/secrets/secret-settings.ts",
+  "apps/port/hide-secrets.ts",
 ];
 
 /** Every code of a `ServiceError`, as the sources make them. */
@@ -29,7 +29,7 @@ export function findServiceCodes(): StatusesByCode {
   const found = new Map<string, Set<number>>();
   const add = (code: string, status: number) => found.set(code, (found.get(code) ?? new Set()).add(status));
   const constants = findConstants();
-  for (const [path, text] of readSources("service/")) {
+  for (const [path, text] of readServiceSources()) {
     if (PASSED_ON.includes(path)) continue;
     for (const [status = "", code = ""] of findNewErrors(text)) {
       const known = /^"\w+"$/.test(code) ? unquote(code) : constants.get(code);
@@ -55,7 +55,7 @@ function guessStatus(code: string): number {
 /** Every code that the plugin itself gives an outcome, but for those of refused files and of thrown errors. */
 export function findOutcomeCodes(): Set<string> {
   const found = new Set<string>();
-  for (const room of ["calls/", "schema/", "runtimes/"]) {
+  for (const room of ["plugin/calls/", "plugin/schema/", "shared/schema-check/", "plugin/runtimes/"]) {
     for (const [, text] of readSources(room)) {
       for (const [, code = ""] of text.matchAll(/\bcode:\s*"([a-z_]+)"/g)) found.add(code);
       for (const [, code = ""] of text.matchAll(/\bunanswered\("([a-z_]+)"/g)) found.add(code);
@@ -63,21 +63,23 @@ export function findOutcomeCodes(): Set<string> {
       for (const [, code = ""] of text.matchAll(/\breturn "(flow_[a-z_]+)"/g)) found.add(code);
     }
   }
-  const [, reasons = ""] = /type RefusalReason = ([^;]+);/.exec(readSource("calls/ask/request.ts")) ?? [];
+  const [, reasons = ""] = /type RefusalReason = ([^;]+);/.exec(readSource("plugin/calls/ask/request.ts")) ?? [];
   for (const [, reason = ""] of reasons.matchAll(/"(\w+)"/g)) found.add(`approval_${reason}`);
-  for (const [, code = ""] of readSource("calls/flows/read-flow.ts").matchAll(/\? "(flow_\w+)"/g)) found.add(code);
+  for (const [, code = ""] of readSource("plugin/calls/flows/read-flow.ts").matchAll(/\? "(flow_\w+)"/g))
+    found.add(code);
   return found;
 }
 
 /** The names the plugin gives to answers without a code, by status. */
 export function findCodesByStatus(): Map<string, string> {
-  const [, table = ""] = /CODE_BY_STATUS[^{]*\{([^}]*)\}/.exec(readSource("calls/steps/answer/read-reply.ts")) ?? [];
+  const [, table = ""] =
+    /CODE_BY_STATUS[^{]*\{([^}]*)\}/.exec(readSource("plugin/calls/steps/answer/read-reply.ts")) ?? [];
   return new Map([...table.matchAll(/(\d+): "(\w+)"/g)].map(([, status = "", code = ""]) => [code, status]));
 }
 
 /** The codes of refused files. */
 export function findMediaCodes(): string[] {
-  const [, table = ""] = /const REFUSALS = \{(.*?)^\}/ms.exec(readSource("media/media-refusal.ts")) ?? [];
+  const [, table = ""] = /const REFUSALS = \{(.*?)^\}/ms.exec(readSource("plugin/media/media-refusal.ts")) ?? [];
   return [...table.matchAll(/^ {2}(\w+): \[/gm)].map(([, code = ""]) => code);
 }
 
@@ -91,10 +93,15 @@ function readSources(folder: string): [path: string, text: string][] {
   return paths.map((path) => [path, readSource(path)]);
 }
 
+/** The service and its apps: they answer with the same errors. */
+function readServiceSources(): [path: string, text: string][] {
+  return ["service/", "apps/"].flatMap(readSources);
+}
+
 /** `const NAME = "code"` of the service. */
 function findConstants(): Map<string, string> {
   const found = new Map<string, string>();
-  for (const [, text] of readSources("service/")) {
+  for (const [, text] of readServiceSources()) {
     for (const [, name = "", code = ""] of text.matchAll(/^(?:export )?const ([A-Z_]+) = "(\w+)";/gm)) {
       found.set(name, code);
     }

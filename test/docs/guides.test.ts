@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import { closeAll, closeLater, makeFolder } from "../calls/open-test-session.ts";
 import { runSvc } from "../e2e/run-svc.ts";
+import { closeAll, closeLater, makeFolder } from "../plugin/calls/open-test-session.ts";
 import { readFences } from "./read-page.ts";
 import { runBlock } from "./run-block.ts";
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(closeAll);
 
-/** In `js` it has a runtime, which `test/runtimes/library` loads. */
+/** In `js` it has a runtime, which `test/plugin/runtimes/library` loads. */
 const IN_TS = readFences("docs/other-runtimes.md").filter(({ language }) => language === "ts");
 const blocks = [...GUIDES.flatMap(readFences), ...IN_TS];
 const PROGRAMS = ["js", "ts"];

@@ -7,17 +7,17 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
-import { KNOWN_APPS_CHECKED, knownApps } from "../../src/service/added/known-apps.ts";
+import { KNOWN_APPS_CHECKED, knownApps } from "../../src/apps/known/known-apps.ts";
 import { startTestService } from "../../src/testing.ts";
-import { closeAll, closeLater, makeFolder } from "../calls/open-test-session.ts";
+import { startHttpMcpServer } from "../apps/mcp/http-server.ts";
 import { runSvc } from "../e2e/run-svc.ts";
-import { startHttpMcpServer } from "../service/added/mcp/http-server.ts";
+import { closeAll, closeLater, makeFolder } from "../plugin/calls/open-test-session.ts";
 
 /** docs/integrations.md: its template is a file of the tests, and its commands are run. */
 
 const GUIDE = readFileSync(new URL("../../docs/integrations.md", import.meta.url), "utf8");
-const TEMPLATE = new URL("../service/integrations/contract/template/", import.meta.url);
-const SERVER = fileURLToPath(new URL("../service/added/mcp/fixture-server.ts", import.meta.url));
+const TEMPLATE = new URL("../apps/contract/template/", import.meta.url);
+const SERVER = fileURLToPath(new URL("../apps/mcp/fixture-server.ts", import.meta.url));
 
 afterEach(closeAll);
 
@@ -30,7 +30,7 @@ test("the template is the one that the tests compile, run and hold to the contra
   expect(blocks).toHaveLength(3);
   for (const [index, name] of ["tally-integration.ts", "try-tally.ts"].entries()) {
     const inside = readFileSync(new URL(name, TEMPLATE), "utf8");
-    expect(blocks[index]).toBe(inside.replaceAll(/"(?:\.\.\/){5}src\/(\w+)\.ts"/g, '"svc-agent-plugin/$1"'));
+    expect(blocks[index]).toBe(inside.replaceAll(/"(?:\.\.\/){4}src\/(\w+)\.ts"/g, '"svc-agent-plugin/$1"'));
   }
 });
 
@@ -103,4 +103,4 @@ test("every command of the guide works, with a server of the tests in the place 
     // A running service knows what was added within seconds.
     await (args[0] === "connect" ? vi.waitFor(work, { timeout: 30_000, interval: 200 }) : work());
   }
-}, 60_000);
+}, 180_000);

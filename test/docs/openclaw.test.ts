@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { findCardWait } from "../../src/runtimes/openclaw/ask/human-channel.ts";
-import { addCliCommands } from "../../src/runtimes/openclaw/commands/cli-commands.ts";
-import type { CliCall } from "../../src/runtimes/openclaw/commands/command-answer.ts";
-import { STATIC_DEFINITIONS } from "../../src/runtimes/openclaw/translate-tool.ts";
+import { findCardWait } from "../../src/plugin/runtimes/openclaw/ask/human-channel.ts";
+import { addCliCommands } from "../../src/plugin/runtimes/openclaw/commands/cli-commands.ts";
+import type { CliCall } from "../../src/plugin/runtimes/openclaw/commands/command-answer.ts";
+import { STATIC_DEFINITIONS } from "../../src/plugin/runtimes/openclaw/translate-tool.ts";
 import { OPENCLAW_PACKAGE } from "../package/pack-for-openclaw.ts";
 import { readJson, readPackage } from "../package/read-package.ts";
 

@@ -2,14 +2,14 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { readJournalRecord } from "../../src/calls/journal/journal-record.ts";
+import { builtInIntegrations } from "../../src/apps/built-in.ts";
 import { writeJsonError } from "../../src/cli/json-errors.ts";
 import { describeProgram } from "../../src/cli/mcp-client-files.ts";
 import { describeOwnProgram } from "../../src/cli/own-program.ts";
-import { locateFiles } from "../../src/media/locate/locate-files.ts";
+import { readJournalRecord } from "../../src/plugin/calls/journal/journal-record.ts";
+import { locateFiles } from "../../src/plugin/media/locate/locate-files.ts";
 import { createCatalog } from "../../src/service/catalog/catalog.ts";
 import { checkDefinition } from "../../src/service/flows/own/check-definition.ts";
-import { builtInIntegrations } from "../../src/service/integrations/built-in.ts";
 import { PACKAGE_ROOT, readJson } from "../package/read-package.ts";
 import { checkMermaid } from "./check-mermaid.ts";
 import { judgeCommandLine, listCommands } from "./list-commands.ts";
@@ -32,15 +32,16 @@ const TESTED_BY: Readonly<Record<string, string>> = {
   "docs/files.md": "test/docs/guides.test.ts",
   "docs/flows.md": "test/docs/guides.test.ts",
   "docs/integrations.md": "test/docs/integrations.test.ts",
-  "docs/langchain.md": "test/runtimes/langchain/guide.test.ts",
+  "docs/langchain.md": "test/plugin/runtimes/langchain/guide.test.ts",
   "docs/many-machines.md": "test/docs/postgres/many-machines.test.ts",
   "docs/many-tools.md": "test/docs/guides.test.ts",
   "docs/openclaw.md": "test/docs/openclaw.test.ts",
-  "docs/other-runtimes.md": "test/runtimes/library/host-example.ts",
+  "docs/other-runtimes.md": "test/plugin/runtimes/library/host-example.ts",
   "docs/containers.md": "test/docs/containers.test.ts",
   "docs/self-hosting.md": "test/docs/self-hosting.test.ts",
   "docs/signing-in.md": "test/package/pack.long.test.ts",
   "docs/testing.md": "test/docs/guides.test.ts",
+  "docs/undo.md": "test/docs/undo.test.ts",
 };
 
 /** Blocks that are looked at here, or by people only. */

@@ -14,11 +14,11 @@ import {
   IDEMPOTENCY_KEPT_MS,
   MAX_FILE_BYTES,
   MAX_REQUEST_FILE_BYTES,
-} from "../../src/wire/constants.ts";
-import { closeAll, makeFolder } from "../calls/open-test-session.ts";
+} from "../../src/shared/wire/constants.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
 import { type WatchedProcess, watchProcess } from "../e2e/watch-process.ts";
 import { PACKAGE_ROOT } from "../package/read-package.ts";
+import { closeAll, makeFolder } from "../plugin/calls/open-test-session.ts";
 import { findFreePort } from "../service/free-port.ts";
 import { listCommands } from "./list-commands.ts";
 import { readFences, readPage, readTable } from "./read-page.ts";
@@ -49,6 +49,8 @@ describe("the tables", () => {
       ingestSecret: true,
       usageLimit: true,
       retentionDays: true,
+      undoMegabytes: true,
+      sendDelay: true,
       allowHosts: true,
       fileEnvelopes: true,
       approvals: true,
@@ -61,7 +63,6 @@ describe("the tables", () => {
       providerTimeoutMs: true,
       heartbeatMs: true,
       integrations: true,
-      mcpExtras: true,
       now: true,
       elapsed: true,
       log: true,

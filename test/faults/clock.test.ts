@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ToolOutcome } from "../../src/calls/outcome.ts";
-import type { SessionSettings } from "../../src/calls/session.ts";
+import type { ToolOutcome } from "../../src/plugin/calls/outcome.ts";
+import type { SessionSettings } from "../../src/plugin/calls/session.ts";
 import { type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { findFreePort } from "../service/free-port.ts";
 import { approveAll, checkOutcome, type FaultSession, openFaultSession } from "./kit/fault-lab.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
-import type { ToolOutcome } from "../../src/calls/outcome.ts";
+import type { ToolOutcome } from "../../src/plugin/calls/outcome.ts";
 import { openSqlite } from "../../src/service/store/open-sqlite.ts";
 import { type WatchedProcess, watchProcess } from "../e2e/watch-process.ts";
 import { findFreePort } from "../service/free-port.ts";

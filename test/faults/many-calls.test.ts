@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
-import type { ToolOutcome } from "../../src/calls/outcome.ts";
+import type { ToolOutcome } from "../../src/plugin/calls/outcome.ts";
 import { type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { choose, isLongForm } from "./kit/fault-form.ts";
 import { checkOutcome, type FaultSession, nameOutcome, openFaultSession } from "./kit/fault-lab.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ToolOutcome } from "../../src/calls/outcome.ts";
-import type { ToolCall } from "../../src/calls/pipeline.ts";
+import type { ToolOutcome } from "../../src/plugin/calls/outcome.ts";
+import type { ToolCall } from "../../src/plugin/calls/pipeline.ts";
 import { type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { choose, isLongForm } from "./kit/fault-form.ts";
 import { checkOutcome, type FaultSession, nameOutcome, openFaultSession } from "./kit/fault-lab.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { openCredentialStore } from "../../src/pairing/credentials.ts";
+import { openCredentialStore } from "../../src/plugin/pairing/credentials.ts";
 import { startProbeService } from "../contract/probe-service.ts";
 import { type WatchedProcess, watchProcess } from "../e2e/watch-process.ts";
 import { choose } from "./kit/fault-form.ts";

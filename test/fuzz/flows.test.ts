@@ -1,7 +1,7 @@
 import fc, { type AsyncCommand } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { FLOW_STATUSES, type FlowStatus } from "../../src/shared/wire/flow.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import { FLOW_STATUSES, type FlowStatus } from "../../src/wire/flow.ts";
 import { type CheckedClient, createCheckedClient } from "./checked-client.ts";
 import { FUZZ_SECONDS, fuzzOptions, whileTimeLasts } from "./fuzz-options.ts";
 

@@ -1,4 +1,4 @@
-import type { Action, Integration } from "../../src/service/integrations/integration.ts";
+import type { Action, Integration } from "../../src/apps/port/integration.ts";
 import { ServiceError, type ServiceErrorStatus } from "../../src/service/service-error.ts";
 
 /** What `lab_fail` can do: a status of the provider, or a crash. A 401 would end the connection for all later calls. */

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { builtInIntegrations } from "../../src/service/integrations/built-in.ts";
-import type { Integration } from "../../src/service/integrations/integration.ts";
+import { builtInIntegrations } from "../../src/apps/built-in.ts";
+import type { Integration } from "../../src/apps/port/integration.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { verifies } from "../contract/verifies.ts";
 import { call, execute, post } from "../service/http-calls.ts";

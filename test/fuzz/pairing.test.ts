@@ -1,7 +1,7 @@
 import fc, { type AsyncCommand } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { PairStatus } from "../../src/shared/wire/registration.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import type { PairStatus } from "../../src/wire/registration.ts";
 import { type CheckedClient, createCheckedClient } from "./checked-client.ts";
 import { FUZZ_SECONDS, fuzzOptions, whileTimeLasts } from "./fuzz-options.ts";
 

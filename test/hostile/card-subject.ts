@@ -1,4 +1,4 @@
-import type { ApprovalSubject } from "../../src/calls/ask/request.ts";
+import type { ApprovalSubject } from "../../src/plugin/calls/ask/request.ts";
 
 /** A harmless write that the card suites change one part of. */
 export const MAIL_SUBJECT: ApprovalSubject = {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { type ApprovalSubject, createApprovalRequest } from "../../src/calls/ask/request.ts";
-import { createHostCard } from "../../src/runtimes/openclaw/ask/approval-card.ts";
-import { createShownCards, createWaitingCalls } from "../../src/runtimes/openclaw/ask/ask-state.ts";
-import { showWaitingCall } from "../../src/runtimes/openclaw/commands/decision-commands.ts";
+import { type ApprovalSubject, createApprovalRequest } from "../../src/plugin/calls/ask/request.ts";
+import { createHostCard } from "../../src/plugin/runtimes/openclaw/ask/approval-card.ts";
+import { createShownCards, createWaitingCalls } from "../../src/plugin/runtimes/openclaw/ask/ask-state.ts";
+import { showWaitingCall } from "../../src/plugin/runtimes/openclaw/commands/decision-commands.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 import { hostileArguments, trickyText } from "./arguments.ts";
 import { MAIL_SUBJECT } from "./card-subject.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { canonicalJson } from "../../src/calls/ask/fingerprint.ts";
+import { canonicalJson } from "../../src/plugin/calls/ask/fingerprint.ts";
 import { dataView } from "../../src/service/http/pages/values.ts";
 import { APPROVAL, askApproval } from "../../src/service/mcp/tools/execution-tools.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type ApprovalSubject, createApprovalRequest } from "../../src/calls/ask/request.ts";
-import { drawArguments, drawPart } from "../../src/card/card-text.ts";
-import { NOT_COMPLETE } from "../../src/runtimes/terminal/show-card.ts";
+import { type ApprovalSubject, createApprovalRequest } from "../../src/plugin/calls/ask/request.ts";
+import { NOT_COMPLETE } from "../../src/plugin/runtimes/terminal/show-card.ts";
+import { drawArguments, drawPart } from "../../src/shared/card/card-text.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 import { hostileArguments, trickyText } from "./arguments.ts";
 import { MAIL_SUBJECT } from "./card-subject.ts";

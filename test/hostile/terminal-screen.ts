@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import xterm from "@xterm/headless";
-import type { ApprovalDecision, ApprovalRequest } from "../../src/calls/ask/request.ts";
-import { createTerminalApprover } from "../../src/runtimes/terminal/approve-in-terminal.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../src/plugin/calls/ask/request.ts";
+import { createTerminalApprover } from "../../src/plugin/runtimes/terminal/approve-in-terminal.ts";
 
 /** A person at a terminal of a real emulator. */
 export interface TerminalScreen {

@@ -147,7 +147,7 @@ export const OWNERS: readonly Sabotage[] = [
   },
   {
     name: "owner: an app that lost its access keeps what it asked",
-    file: `${A}run-approved.ts`,
+    file: "src/service/auth/live-caller.ts",
     original: "return !grants.some(",
     sabotaged: "return grants === undefined && !grants.some(",
     suite: "test/service/oauth/oauth.test.ts",

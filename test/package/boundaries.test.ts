@@ -52,40 +52,58 @@ const refusedFiles = () => findViolations(folder).map(({ file }) => file);
 
 describe("import directions", () => {
   test.each([
-    ["base", "wire/tool.ts"],
-    ["wire", "client/client.ts"],
-    ["schema", "client/client.ts"],
-    ["schema/check", "calls/run.ts"],
-    ["client", "media/open/roots.ts"],
-    ["media/send", "schema/json-schema.ts"],
-    ["calls/steps", "pairing/pair.ts"],
-    ["pairing", "calls/run.ts"],
-    ["runtimes/langchain", "runtimes/openclaw/svc-plugin.ts"],
-    ["runtimes/openclaw/ask", "client/client.ts"],
-    ["runtimes/openclaw", "service/create-service.ts"],
-    ["service", "client/client.ts"],
-    ["service/http/routes", "client/client.ts"],
-    ["service/executions", "schema/json-schema.ts"],
+    ["shared/base", "shared/wire/tool.ts"],
+    ["shared/wire", "shared/card/card-text.ts"],
+    ["shared/schema-check", "plugin/calls/run.ts"],
+    ["shared/card", "service/service-error.ts"],
+    ["shared/card", "apps/port/integration.ts"],
+    ["plugin/schema", "plugin/client/client.ts"],
+    ["plugin/client", "plugin/media/open/roots.ts"],
+    ["plugin/media/send", "shared/schema-check/json-schema.ts"],
+    ["plugin/calls/steps", "plugin/pairing/pair.ts"],
+    ["plugin/calls/steps", "apps/port/integration.ts"],
+    ["plugin/pairing", "plugin/calls/run.ts"],
+    ["plugin/runtimes/langchain", "plugin/runtimes/openclaw/svc-plugin.ts"],
+    ["plugin/runtimes/openclaw/ask", "plugin/client/client.ts"],
+    ["plugin/runtimes/openclaw", "service/create-service.ts"],
+    ["service", "plugin/client/client.ts"],
+    ["service/http/routes", "plugin/client/client.ts"],
+    ["service/executions", "plugin/schema/project/project-schema.ts"],
+    ["service/executions", "apps/mail/mail-settings.ts"],
+    ["service/http/pages", "apps/mcp/connect-mcp.ts"],
+    ["service/files", "apps/port/integration.ts"],
     ["service/store", "service/http/app.ts"],
     ["service/files", "service/executions/execute-tool.ts"],
     ["service/mcp/tools", "service/http/listen.ts"],
     ["service/executions", "service/create-service.ts"],
+    ["apps/mail", "apps/drive/drive.ts"],
+    ["apps/mail/parsing", "service/store/open-store.ts"],
+    ["apps/mail", "plugin/client/client.ts"],
+    ["apps/port", "apps/mail/mail-settings.ts"],
+    ["apps/port", "service/connections/connection.ts"],
+    ["apps/openapi", "apps/mcp/connect-mcp.ts"],
   ])("a file of %s may not import %s", async (room, target) => {
     await plant(`src/${room}/planted.ts`, `import "${relative(room, target)}";\n`);
     expect(refusedFiles()).toEqual([`src/${room}/planted.ts`]);
   });
 
   test.each([
-    ["schema", "wire/tool.ts"],
-    ["client", "base/concurrency.ts"],
-    ["media/send", "media/open/roots.ts"],
-    ["calls/steps", "schema/json-schema.ts"],
-    ["runtimes/langchain", "media/open/roots.ts"],
-    ["runtimes/openclaw/ask", "calls/run.ts"],
+    ["plugin/schema", "shared/schema-check/json-schema.ts"],
+    ["plugin/client", "shared/base/concurrency.ts"],
+    ["plugin/media/send", "plugin/media/open/roots.ts"],
+    ["plugin/calls/steps", "plugin/schema/repair/argument-guard.ts"],
+    ["plugin/runtimes/langchain", "plugin/media/open/roots.ts"],
+    ["plugin/runtimes/openclaw/ask", "plugin/calls/run.ts"],
     ["service/http/routes", "service/executions/execute-tool.ts"],
-    ["service/executions", "schema/check/argument-guard.ts"],
+    ["service/executions", "shared/schema-check/check-strictly.ts"],
+    ["service/executions", "apps/port/integration.ts"],
+    ["service/http/pages", "apps/known/known-apps.ts"],
     ["service/mcp", "service/service-error.ts"],
+    ["apps/mail/server", "apps/port/define-action.ts"],
+    ["apps/drive", "service/files/folder.ts"],
+    ["apps/contacts", "apps/collections/dav-fetch.ts"],
     ["cli/commands", "service/create-service.ts"],
+    ["cli/commands", "apps/mcp/connect-mcp.ts"],
   ])("a file of %s may import %s", async (room, target) => {
     await plant(`src/${room}/planted.ts`, `import "${relative(room, target)}";\n`);
     expect(refusedFiles()).toEqual([]);
@@ -97,14 +115,17 @@ describe("import directions", () => {
   });
 
   test.each([
-    ["a type import", 'import type { X } from "../calls/run.ts";\nexport type Y = X;\n'],
-    ["an import over several lines", 'import {\n  a,\n  b,\n} from "../calls/run.ts";\nexport const c = a + b;\n'],
-    ["an import of a type in place", 'export type Y = import("../calls/run.ts").X;\n'],
-    ["a re-export", 'export * from "../service/create-service.ts";\n'],
-    ["a lazy import", 'export const load = () => import("../cli/main.ts");\n'],
+    ["a type import", 'import type { X } from "../../plugin/calls/run.ts";\nexport type Y = X;\n'],
+    [
+      "an import over several lines",
+      'import {\n  a,\n  b,\n} from "../../plugin/calls/run.ts";\nexport const c = a + b;\n',
+    ],
+    ["an import of a type in place", 'export type Y = import("../../plugin/calls/run.ts").X;\n'],
+    ["a re-export", 'export * from "../../service/create-service.ts";\n'],
+    ["a lazy import", 'export const load = () => import("../../cli/main.ts");\n'],
   ])("%s counts as an import", async (_form, source) => {
-    await plant("src/wire/planted.ts", source);
-    expect(refusedFiles()).toEqual(["src/wire/planted.ts"]);
+    await plant("src/shared/wire/planted.ts", source);
+    expect(refusedFiles()).toEqual(["src/shared/wire/planted.ts"]);
   });
 
   test("every exception in the table still exists", () => {
@@ -113,8 +134,14 @@ describe("import directions", () => {
   });
 
   test("a cycle inside a room is refused", async () => {
-    await plant("src/calls/first.ts", 'import { second } from "./second.ts";\nexport const first = () => second();\n');
-    await plant("src/calls/second.ts", 'import { first } from "./first.ts";\nexport const second = () => first();\n');
+    await plant(
+      "src/plugin/calls/first.ts",
+      'import { second } from "./second.ts";\nexport const first = () => second();\n',
+    );
+    await plant(
+      "src/plugin/calls/second.ts",
+      'import { first } from "./first.ts";\nexport const second = () => first();\n',
+    );
     expect((await lint()).map((diagnostic) => diagnostic.category)).toContain("lint/suspicious/noImportCycles");
   });
 
@@ -130,8 +157,8 @@ describe("import directions", () => {
       "lint/correctness/useImportExtensions",
     ],
   ])("%s is refused", async (_what, source, rule) => {
-    await plant("src/calls/planted.ts", source);
-    await plant("src/calls/x.ts", "export const x = 1;\n");
+    await plant("src/plugin/calls/planted.ts", source);
+    await plant("src/plugin/calls/x.ts", "export const x = 1;\n");
     expect((await lint()).map((diagnostic) => diagnostic.category)).toContain(rule);
   });
 });

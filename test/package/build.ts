@@ -20,8 +20,8 @@ const ENTRIES = {
   openclaw: "src/openclaw.ts",
   service: "src/service.ts",
   testing: "src/testing.ts",
-  "parse-worker": "src/service/integrations/mail/parsing/parse-worker.ts",
-  "feed-worker": "src/service/integrations/feeds/feed-worker.ts",
+  "parse-worker": "src/apps/mail/parsing/parse-worker.ts",
+  "feed-worker": "src/apps/feeds/feed-worker.ts",
 };
 
 /**
@@ -30,45 +30,51 @@ const ENTRIES = {
  */
 const OWN_PARTS = [
   // What every other one uses.
-  { name: "values", roots: ["src/errors.ts", "src/base/json.ts", "src/client/redact.ts"] },
+  { name: "values", roots: ["src/shared/errors.ts", "src/shared/base/json.ts", "src/plugin/client/redact.ts"] },
   { name: "openclaw-entry", roots: ["src/openclaw.ts"] },
   // Apart from what loads node:crypto, which a command that prints its version need not do.
-  { name: "text", roots: ["src/base/version.ts", "src/card/plain-text.ts"] },
+  { name: "text", roots: ["src/shared/base/version.ts", "src/shared/card/plain-text.ts"] },
   {
     name: "base",
     roots: [
-      "src/base/concurrency.ts",
+      "src/shared/base/concurrency.ts",
       // Settings and the service need it without a client.
-      "src/client/base-url.ts",
-      "src/base/disk.ts",
-      "src/base/windows-names.ts",
-      "src/base/write-lock.ts",
-      "src/base/newest.ts",
-      "src/base/wildcards.ts",
+      "src/plugin/client/base-url.ts",
+      "src/shared/base/disk.ts",
+      "src/shared/base/windows-names.ts",
+      "src/shared/base/write-lock.ts",
+      "src/shared/base/newest.ts",
+      "src/shared/base/wildcards.ts",
+      "src/shared/base/tool-budget.ts",
     ],
   },
-  { name: "wire", roots: ["src/wire/", "src/card/", "src/base/hash.ts"] },
-  { name: "schema", roots: ["src/schema/project/project-schema.ts"] },
-  { name: "check", roots: ["src/schema/check/"] },
+  // Apart from what every door loads: both MCP servers need it.
+  {
+    name: "mcp-extensions",
+    roots: ["src/shared/wire/mcp-skill.ts", "src/shared/wire/mcp-app.ts", "src/shared/card/approval-app.ts"],
+  },
+  { name: "wire", roots: ["src/shared/wire/", "src/shared/card/", "src/shared/base/hash.ts"] },
+  { name: "schema", roots: ["src/plugin/schema/project/project-schema.ts"] },
+  { name: "check", roots: ["src/shared/schema-check/"] },
   {
     name: "client",
     roots: [
-      "src/client/client.ts",
-      "src/calls/catalog/catalog.ts",
-      "src/calls/catalog/pins.ts",
-      "src/pairing/credentials.ts",
+      "src/plugin/client/client.ts",
+      "src/plugin/calls/catalog/catalog.ts",
+      "src/plugin/calls/catalog/pins.ts",
+      "src/plugin/pairing/credentials.ts",
     ],
   },
   // Apart from the terminal, pairing and the toolbox, which no framework needs.
-  { name: "session", roots: ["src/calls/", "src/calls/catalog/offer-tools.ts"] },
+  { name: "session", roots: ["src/plugin/calls/", "src/plugin/calls/catalog/offer-tools.ts"] },
   { name: "plugin", roots: ["src/index.ts"] },
   { name: "toolkit", roots: ["src/langchain.ts"] },
-  { name: "openclaw-later", holds: (path: string) => path.startsWith("src/runtimes/openclaw/") },
-  { name: "known-apps", roots: ["src/service/added/known-apps.ts"] },
+  { name: "openclaw-later", holds: (path: string) => path.startsWith("src/plugin/runtimes/openclaw/") },
+  { name: "known-apps", roots: ["src/apps/known/known-apps.ts"] },
   { name: "start", roots: ["src/cli/compiled-code.ts"] },
   { name: "cli", roots: ["src/cli/main.ts"] },
-  { name: "mail-message", roots: ["src/service/integrations/mail/mail-message.ts", "src/service/files/file-name.ts"] },
-  { name: "parse-message", roots: ["src/service/integrations/mail/parsing/parse-message.ts"] },
+  { name: "mail-message", roots: ["src/apps/mail/mail-message.ts", "src/service/files/file-name.ts"] },
+  { name: "parse-message", roots: ["src/apps/mail/parsing/parse-message.ts"] },
   { name: "server", roots: ["src/service.ts"] },
 ];
 

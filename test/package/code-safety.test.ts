@@ -11,10 +11,10 @@ import { scanCode } from "./scan-code.ts";
 const STARTS_PROGRAMS = [
   "src/cli/open-editor.ts",
   "src/service/backup/archive.ts",
-  "src/service/added/mcp/child-transport.ts",
+  "src/apps/mcp/child-transport.ts",
   // `taskkill` of Windows, for what such a server started.
-  "src/service/added/mcp/child-transport.ts",
-  "src/service/added/mcp/group-watch.ts",
+  "src/apps/mcp/child-transport.ts",
+  "src/apps/mcp/group-watch.ts",
 ];
 
 describe("the code scan of a host", () => {

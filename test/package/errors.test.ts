@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isSvcError, SVC_ERROR_CODES, SvcError } from "../../src/errors.ts";
+import { isSvcError, SVC_ERROR_CODES, SvcError } from "../../src/shared/errors.ts";
 
 describe("SvcError", () => {
   test("has a closed list of codes; adding one is a decision", () => {
@@ -20,7 +20,9 @@ describe("SvcError", () => {
   });
 
   test("is recognised across two installed copies of the package", async () => {
-    const copy: typeof import("../../src/errors.ts") = await import(`../../src/errors.ts?${"second-copy"}`);
+    const copy: typeof import("../../src/shared/errors.ts") = await import(
+      `../../src/shared/errors.ts?${"second-copy"}`
+    );
     const foreign = new copy.SvcError("timeout", "Too late.");
     expect(foreign).not.toBeInstanceOf(SvcError);
     expect(isSvcError(foreign)).toBe(true);

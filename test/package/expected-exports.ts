@@ -26,11 +26,17 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "./service": [
     "ServiceError",
     "builtInIntegrations",
+    "changeText",
+    "changeValue",
+    "checkState",
     "createProviderError",
     "createService",
     "defineAction",
     "describeFile",
+    "quoteName",
     "readRetryAfter",
+    "refuseChanged",
+    "refuseUndo",
   ],
   "./testing": ["createScriptedApprover", "createToolChecks", "describeSvcTool", "startTestService"],
 };

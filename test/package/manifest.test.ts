@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES } from "../../src/calls/static-tools.ts";
 import { placesUnder } from "../../src/cli/context.ts";
 import { readSettings } from "../../src/cli/settings.ts";
-import { API_KEY_PREFIX } from "../../src/wire/constants.ts";
+import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES } from "../../src/plugin/calls/static-tools.ts";
+import { API_KEY_PREFIX } from "../../src/shared/wire/constants.ts";
 import { EXPORTS } from "./expected-exports.ts";
 import { PACKAGE_ROOT, readJson, readPackage } from "./read-package.ts";
 

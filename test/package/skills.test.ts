@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { createArgumentGuard, projectToolSchema } from "../../src/index.ts";
-import { locateFiles } from "../../src/media/locate/locate-files.ts";
+import { locateFiles } from "../../src/plugin/media/locate/locate-files.ts";
 import { PACKAGE_ROOT, readJson } from "./read-package.ts";
 
 /**

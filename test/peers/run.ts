@@ -11,7 +11,7 @@ import { PACKAGE_ROOT, readJson } from "../package/read-package.ts";
 
 /** Patterns of the suites to run, by the project of the test configuration they are in. */
 const SUITES = {
-  tests: ["test/runtimes/{langchain,library,ai-sdk,openai-agents}", "test/approvals", "test/testing"],
+  tests: ["test/plugin/runtimes/{langchain,library,ai-sdk,openai-agents}", "test/approvals", "test/testing"],
   long: ["test/approvals"],
 };
 const LEFT_BEHIND = new Set(["node_modules", "dist", ".git", "bench"]);

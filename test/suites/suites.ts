@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { hasDriveServers } from "../apps/drive/servers/find-drive-servers.ts";
 import { hasConsumers, hasEngines, hasNodes } from "../consumers/consumer.ts";
 import { hasServers } from "../e2e/added-apps/find-servers.ts";
 import { findOpenClaw } from "../e2e/openclaw/host/find-openclaw.ts";
 import { canMountDisks } from "../faults/other-disks/disks.ts";
 import { canUsePidNamespaces } from "../faults/pid-namespaces/pid-namespaces.ts";
 import { canMakeSmallDisk } from "../faults/small-disk/small-disk.ts";
-import { hasDriveServers } from "../service/integrations/drive/servers/find-drive-servers.ts";
 import { hasWindows } from "../windows/wine-place.ts";
 import { findPostgres } from "./start-postgres.ts";
 import { IN_OPENCLAW } from "./test-files.ts";
@@ -18,8 +18,6 @@ export interface SystemSuite {
   readonly present: () => boolean;
   /** What a person types to be able to run it. */
   readonly provide: string;
-  /** True for one that runs by a command of its own, and may be left out where all others must run. */
-  readonly isApart?: boolean;
 }
 
 /** Where Debian, Fedora and macOS put a Chromium; `SVC_CHROMIUM` overrides. */
@@ -78,7 +76,7 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
   },
   {
     name: "servers of files (drives over WebDAV on Apache and rclone, and in a bucket of Ceph)",
-    files: "test/service/integrations/drive/servers/*.test.ts",
+    files: "test/apps/drive/servers/*.test.ts",
     present: hasDriveServers,
     provide: "sudo apt-get install -y apache2-bin ceph-mon ceph-osd radosgw rclone",
   },
@@ -111,7 +109,6 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     files: "test/windows/*.test.ts",
     present: () => hasWindows() && canMountDisks(),
     provide: "on Debian, as root, beside what other disks need: npm run windows:install && npm run test:windows",
-    isApart: true,
   },
   {
     name: "pid namespaces (containers with one host name on one state folder)",

@@ -8,7 +8,7 @@ export const LONG_NAME =
 export const LONG_TESTS: string[] = [
   "test/{consumers,faults,fuzz,e2e/added-apps}/**/*.test.ts",
   "test/**/{dovecot,postgres,radicale}/**/*.test.ts",
-  "test/service/integrations/drive/servers/*.test.ts",
+  "test/apps/drive/servers/*.test.ts",
   "test/**/*.long.test.ts",
 ];
 
@@ -42,9 +42,9 @@ export const ON_WINDOWS = "test/windows/*.test.ts";
 
 /** Tests of what Windows has not: special files, `openssl`, links that anybody may make. */
 export const NOT_ON_WINDOWS: string[] = [
-  "test/client/tls.test.ts",
-  "test/media/attack-table.test.ts",
-  "test/schema/two-zods.test.ts",
+  "test/plugin/client/tls.test.ts",
+  "test/plugin/media/attack-table.test.ts",
+  "test/plugin/schema/two-zods.test.ts",
 ];
 
 /** Tests that share one gateway, and so run one after another. */
@@ -53,9 +53,9 @@ export const IN_OPENCLAW = "test/e2e/openclaw/**/*.test.ts";
 /** Tests of what a whole process has done: its memory, its modules, its environment. */
 export const ALONE: string[] = [
   "test/hostile/service/wire.long.test.ts",
-  "test/media/envelope-memory.test.ts",
-  "test/media/open/other-spellings.test.ts",
-  "test/pairing/credentials.test.ts",
-  "test/runtimes/openclaw/{load,repair-params,svc-host}.test.ts",
+  "test/plugin/media/envelope-memory.test.ts",
+  "test/plugin/media/open/other-spellings.test.ts",
+  "test/plugin/pairing/credentials.test.ts",
+  "test/plugin/runtimes/openclaw/{load,repair-params,svc-host}.test.ts",
   "test/service/files/disk-names.test.ts",
 ];

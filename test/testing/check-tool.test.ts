@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createApprovalRequest } from "../../src/calls/ask/request.ts";
+import { createApprovalRequest } from "../../src/plugin/calls/ask/request.ts";
 import { type CheckedTool, createScriptedApprover, createToolChecks } from "../../src/testing.ts";
 
 /** The checks must be able to fail: each kind of bad tool fails exactly the check that is about it. */

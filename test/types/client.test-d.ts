@@ -1,9 +1,9 @@
 import { expectTypeOf } from "vitest";
-import { SvcClient } from "../../src/client/client.ts";
-import type { SvcClientOptions } from "../../src/client/client-options.ts";
-import type { ExecuteReply } from "../../src/client/reply.ts";
-import { isSvcError, SvcError, type SvcErrorCode } from "../../src/errors.ts";
-import type { Tool, ToolList } from "../../src/wire/tool.ts";
+import { SvcClient } from "../../src/plugin/client/client.ts";
+import type { SvcClientOptions } from "../../src/plugin/client/client-options.ts";
+import type { ExecuteReply } from "../../src/plugin/client/reply.ts";
+import { isSvcError, SvcError, type SvcErrorCode } from "../../src/shared/errors.ts";
+import type { Tool, ToolList } from "../../src/shared/wire/tool.ts";
 
 // Options: only the address is required, and misspelled settings are refused.
 expectTypeOf<{ baseUrl: string }>().toExtend<SvcClientOptions>();

@@ -1,10 +1,10 @@
 import { expectTypeOf } from "vitest";
-import type { SideEffectLevel } from "../../src/wire/catalog.ts";
-import type { BareError, ConnectionId, ExecutionStatus, ToolErrorType } from "../../src/wire/execution.ts";
-import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../src/wire/flow.ts";
-import type { McpToolName } from "../../src/wire/mcp.ts";
-import type { PairExchangeRequest } from "../../src/wire/registration.ts";
-import type { ToolDescription } from "../../src/wire/tool.ts";
+import type { SideEffectLevel } from "../../src/shared/wire/catalog.ts";
+import type { BareError, ConnectionId, ExecutionStatus, ToolErrorType } from "../../src/shared/wire/execution.ts";
+import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../src/shared/wire/flow.ts";
+import type { McpToolName } from "../../src/shared/wire/mcp.ts";
+import type { PairExchangeRequest } from "../../src/shared/wire/registration.ts";
+import type { ToolDescription } from "../../src/shared/wire/tool.ts";
 
 // The vocabulary of the document, written out once more by hand.
 expectTypeOf<ExecutionStatus>().toEqualTypeOf<"succeeded" | "blocked" | "failed">();

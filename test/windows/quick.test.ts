@@ -6,7 +6,11 @@ import { Windows } from "./wine.ts";
 import { HOME } from "./wine-place.ts";
 
 /** Quick suites of the plugin and of what the service keeps on disks, run by Windows' Node with its temporary files on NTFS. */
-const SUITES = ["base", "schema", "media", "pairing", "calls", "client", "service/files", "service/store"];
+const SUITES = [
+  "shared",
+  ...["schema", "media", "pairing", "calls", "client"].map((room) => `plugin/${room}`),
+  ...["files", "store"].map((room) => `service/${room}`),
+];
 
 const reportSchema = z.looseObject({
   numPassedTests: z.number(),

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { access, mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { vi } from "vitest";
 import type { ProcessRun } from "../e2e/watch-process.ts";
@@ -69,7 +69,10 @@ export class Windows {
       const pid = /pid (\d+)\n/.exec(text)?.[1];
       if (pid !== undefined) resolve(pid);
     });
-    return new Windows(holder, await promise, scratch);
+    const windows = new Windows(holder, await promise, scratch);
+    // The holder says its number, and enters Wine's folder only then.
+    await vi.waitFor(() => access(windows.home), { timeout: 60_000, interval: 20 });
+    return windows;
   }
 
   /** Runs Windows' Node to its end. */

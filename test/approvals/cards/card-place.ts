@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { canonicalJson } from "../../../src/calls/ask/fingerprint.ts";
-import { type ApprovalRequest, createApprovalRequest } from "../../../src/calls/ask/request.ts";
+import { canonicalJson } from "../../../src/plugin/calls/ask/fingerprint.ts";
+import { type ApprovalRequest, createApprovalRequest } from "../../../src/plugin/calls/ask/request.ts";
 import { MAIL_SUBJECT } from "../../hostile/card-subject.ts";
 import { readArguments, readFacts } from "../../hostile/read-card.ts";
 import type { CardText } from "../texts/card-texts.ts";

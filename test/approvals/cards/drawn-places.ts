@@ -2,15 +2,15 @@ import Markdown from "react-markdown";
 import rehypeRaw from "rehype-raw";
 import remarkGfm from "remark-gfm";
 import { expect } from "vitest";
-import { createApprovalCard } from "../../../src/calls/ask/card.ts";
-import type { ApprovalRequest } from "../../../src/calls/ask/request.ts";
-import { createApprovalQuestion } from "../../../src/runtimes/langchain/human-channel.ts";
-import { createInterruptPayload } from "../../../src/runtimes/langchain/interrupt-payload.ts";
-import { createHumanChannel } from "../../../src/runtimes/mcp/human-channel.ts";
-import { OpenCall } from "../../../src/runtimes/mcp/open-call.ts";
+import { createApprovalCard } from "../../../src/plugin/calls/ask/card.ts";
+import type { ApprovalRequest } from "../../../src/plugin/calls/ask/request.ts";
+import { createApprovalQuestion } from "../../../src/plugin/runtimes/langchain/human-channel.ts";
+import { createInterruptPayload } from "../../../src/plugin/runtimes/langchain/interrupt-payload.ts";
+import { createHumanChannel } from "../../../src/plugin/runtimes/mcp/human-channel.ts";
+import { OpenCall } from "../../../src/plugin/runtimes/mcp/open-call.ts";
 import { APPROVAL, askApproval } from "../../../src/service/mcp/tools/execution-tools.ts";
 import { createOpenApp } from "../../hostile/model/open-app.ts";
-import { type ShownAction, showInChatUi, showInInbox } from "../../runtimes/langchain/interfaces.ts";
+import { type ShownAction, showInChatUi, showInInbox } from "../../plugin/runtimes/langchain/interfaces.ts";
 import { type CardPlace, readRows, type ShownCard } from "./card-place.ts";
 import { readElement } from "./read-html.ts";
 
@@ -48,7 +48,7 @@ function createInterface(name: string, look: (value: unknown) => ShownAction[] |
 
 async function readLocalForm(request: ApprovalRequest): Promise<string> {
   const { signal } = new AbortController();
-  const call = new OpenCall({ asked: "", can: { form: true, url: false }, now: () => 0 }, async (open) => {
+  const call = new OpenCall({ asked: "", can: { form: true, url: false, page: false }, now: () => 0 }, async (open) => {
     await createHumanChannel(open, 0).approve?.(request, { signal });
     return expect.fail("Nobody answers.");
   });

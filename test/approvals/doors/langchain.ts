@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { SvcToolkit } from "../../../src/langchain.ts";
-import { type AgentState, findAdapter, resume } from "../../runtimes/langchain/adapters.ts";
-import { ask, readResults, script } from "../../runtimes/langchain/agent-kit.ts";
-import { FileSaver } from "../../runtimes/langchain/file-saver.ts";
+import { type AgentState, findAdapter, resume } from "../../plugin/runtimes/langchain/adapters.ts";
+import { ask, readResults, script } from "../../plugin/runtimes/langchain/agent-kit.ts";
+import { FileSaver } from "../../plugin/runtimes/langchain/file-saver.ts";
 import { type Answer, type Door, type Turn, toSettings } from "../door.ts";
 
 interface Saved {

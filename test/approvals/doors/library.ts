@@ -1,6 +1,6 @@
-import type { ContinueAnswer, ContinuedCall, PreparedCall } from "../../../src/calls/continue.ts";
-import { renderOutcome } from "../../../src/calls/outcome.ts";
 import { createToolSession } from "../../../src/index.ts";
+import type { ContinueAnswer, ContinuedCall, PreparedCall } from "../../../src/plugin/calls/continue.ts";
+import { renderOutcome } from "../../../src/plugin/calls/outcome.ts";
 import { type Answer, type Door, EXPIRES_AFTER_MS, toSettings } from "../door.ts";
 
 function toAnswer(answer: Answer | undefined): ContinueAnswer | undefined {

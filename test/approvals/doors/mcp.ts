@@ -1,4 +1,4 @@
-import { connectHere } from "../../runtimes/mcp/mcp-client.ts";
+import { connectHere } from "../../plugin/runtimes/mcp/mcp-client.ts";
 import { type Door, ENDS_WITH_PROCESS, EXPIRES_AFTER_MS } from "../door.ts";
 import { openWaitingDoor } from "./open-questions.ts";
 

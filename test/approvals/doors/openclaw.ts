@@ -1,5 +1,5 @@
-import type { HostApproval } from "../../../src/runtimes/openclaw/host/host-tool.ts";
-import { openApprovalKit, readCard } from "../../runtimes/openclaw/approval-kit.ts";
+import type { HostApproval } from "../../../src/plugin/runtimes/openclaw/host/host-tool.ts";
+import { openApprovalKit, readCard } from "../../plugin/runtimes/openclaw/approval-kit.ts";
 import { type Door, ENDS_WITH_PROCESS } from "../door.ts";
 import { openWaitingDoor } from "./open-questions.ts";
 
@@ -13,7 +13,7 @@ export const OPENCLAW: Door = {
   cannot: {
     ...ENDS_WITH_PROCESS,
     "replay eight days later": "The plugin has the clock of its machine; 10,000 records later its journal forgets too.",
-    "a yes that comes too late": "The host ends its cards, and says so: test/runtimes/openclaw/approvals.",
+    "a yes that comes too late": "The host ends its cards, and says so: test/plugin/runtimes/openclaw/approvals.",
   },
   open: ({ baseUrl: url, apiKey, media, home: stateDir }) =>
     openWaitingDoor(async (ask) => {

@@ -50,7 +50,8 @@ export async function answerInInbox(owner: OwnerBrowser, answers: readonly (read
 
 /** The text of the page, and its arguments as `name: value`. */
 function readPage(html: string): string {
-  const [, list = ""] = /<dl class="arguments">(.*?)<\/dl>/s.exec(html) ?? [];
+  const lists = [...html.matchAll(/<dl class="arguments">(.*?)<\/dl>/gs)];
+  const list = lists.map(([, part = ""]) => part).join("");
   const entries = [...list.matchAll(/<dt><code>(.*?)<\/code>.*?<\/dt><dd class="value">(.*?)<\/dd>/gs)];
   const lines = entries.map(
     ([, name = "", value = ""]) => `${readMarkup(name)}: ${String(readExactly(readMarkup(value)))}`,

@@ -1,5 +1,5 @@
-import type { ApprovalDecision, ApprovalRequest } from "../../../src/calls/ask/request.ts";
 import { createToolSession } from "../../../src/index.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../../src/plugin/calls/ask/request.ts";
 import { openScreen } from "../../hostile/terminal-screen.ts";
 import { type Answer, type Door, ENDS_WITH_PROCESS, EXPIRES_AFTER_MS, toSettings } from "../door.ts";
 import { type Ask, openWaitingDoor } from "./open-questions.ts";

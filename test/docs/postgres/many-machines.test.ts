@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { closeAll, makeFolder } from "../../calls/open-test-session.ts";
 import { runSvc, startSvc } from "../../e2e/run-svc.ts";
+import { closeAll, makeFolder } from "../../plugin/calls/open-test-session.ts";
 import { findFreePort } from "../../service/free-port.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";
 import { readFences } from "../read-page.ts";

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createScriptedApprover } from "../../../src/calls/ask/scripted-approver.ts";
-import { createToolSession, type ToolSession } from "../../../src/calls/session.ts";
+import { createScriptedApprover } from "../../../src/plugin/calls/ask/scripted-approver.ts";
+import { createToolSession, type ToolSession } from "../../../src/plugin/calls/session.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { waitForTool } from "../../service/added/wait-for-tool.ts";
 import { runSvc } from "../run-svc.ts";

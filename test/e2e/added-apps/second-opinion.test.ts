@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
-import { toDocument } from "../../service/added/openapi/wire-table/documents.ts";
-import { ROWS, type WireRow } from "../../service/added/openapi/wire-table/rows.ts";
+import { toDocument } from "../../apps/openapi/wire-table/documents.ts";
+import { ROWS, type WireRow } from "../../apps/openapi/wire-table/rows.ts";
 import { SERVERS } from "./find-servers.ts";
 
 /** What swagger-client sends for the parameters of the wire table, beside what the table calls right. */

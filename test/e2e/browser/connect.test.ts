@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createVault } from "../../service/connections/vault-integration.ts";
 import { execute } from "../../service/http-calls.ts";

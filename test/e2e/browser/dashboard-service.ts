@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SvcClient } from "../../../src/client/client.ts";
-import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import { builtInIntegrations } from "../../../src/apps/built-in.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createVault } from "../../service/connections/vault-integration.ts";
 import { deliverMail } from "../../service/flows/mailbox.ts";

@@ -94,3 +94,18 @@ test("times that come later are the browser's too, and what has not changed is l
   ).toEqual([false, true]);
   await page.context().close();
 });
+
+test("days of the filter are the browser's, and UTC's without scripts", async () => {
+  const page = await open("/log?from=2026-03-05&to=2026-03-05");
+  expect(await page.locator("main time").count()).toBe(0);
+  await page.locator("label[for=from]").waitFor();
+  expect(await page.locator("label[for=from]").textContent()).toBe("From (Asia/Tokyo)");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.locator("main time").waitFor();
+  expect(new URL(page.url()).searchParams.get("zone")).toBe("Asia/Tokyo");
+  await page.context().close();
+  const plain = await open("/log?from=2026-03-04", { javaScriptEnabled: false });
+  expect(await plain.locator("label[for=from]").textContent()).toBe("From (UTC)");
+  expect(await plain.locator("main time").count()).toBe(1);
+  await plain.context().close();
+});

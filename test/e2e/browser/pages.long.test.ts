@@ -4,7 +4,7 @@ import { LIVE_SCRIPT } from "../../../src/service/http/pages/live.ts";
 import { LOCAL_TIMES_SCRIPT } from "../../../src/service/http/pages/local-times.ts";
 import { SESSION_SCRIPT } from "../../../src/service/http/session-path.ts";
 import { TRIGGER_KINDS } from "../../../src/service/triggers/trigger.ts";
-import { bootstrapStartReplySchema, pairStartReplySchema } from "../../../src/wire/registration.ts";
+import { bootstrapStartReplySchema, pairStartReplySchema } from "../../../src/shared/wire/registration.ts";
 import { post } from "../../service/http-calls.ts";
 import { findBarriers, LOOKS, type Look, launchChromium, measureOverflow, openWindow, signIn } from "./chromium.ts";
 import { startUsedService, type UsedService } from "./dashboard-service.ts";

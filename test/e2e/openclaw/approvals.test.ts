@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseExactly } from "../../../src/base/exact-number.ts";
+import { parseExactly } from "../../../src/shared/base/exact-number.ts";
 import { connectOperator } from "./host/operator.ts";
 import { useHost } from "./host/use-host.ts";
 

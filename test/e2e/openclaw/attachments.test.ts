@@ -2,7 +2,6 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LossyProxy, startLossyProxy } from "../../calls/lossy-proxy.ts";
 import {
   type Attachment,
   GOOD_ATTACHMENTS,
@@ -12,6 +11,7 @@ import {
   RECEIVED,
   writeHostFiles,
 } from "../../fixtures/openclaw/host-files.ts";
+import { type LossyProxy, startLossyProxy } from "../../plugin/calls/lossy-proxy.ts";
 import { useHost } from "./host/use-host.ts";
 
 /** Files between chat, model, plugin and service, with a model that names whatever it likes. */

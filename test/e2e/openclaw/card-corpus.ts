@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { createApprovalRequest } from "../../../src/calls/ask/request.ts";
-import { createHostCard } from "../../../src/runtimes/openclaw/ask/approval-card.ts";
-import type { ShowsWhole } from "../../../src/runtimes/openclaw/ask/shown-text.ts";
+import { createApprovalRequest } from "../../../src/plugin/calls/ask/request.ts";
+import { createHostCard } from "../../../src/plugin/runtimes/openclaw/ask/approval-card.ts";
+import type { ShowsWhole } from "../../../src/plugin/runtimes/openclaw/ask/shown-text.ts";
 import { CARD_TEXTS } from "../../approvals/texts/card-texts.ts";
 
 /** Texts that hosts mask, that hide or forge facts of a card, and usual ones, as arguments of calls with their cards. */

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadShownText } from "../../../src/runtimes/openclaw/ask/shown-text.ts";
+import { loadShownText } from "../../../src/plugin/runtimes/openclaw/ask/shown-text.ts";
 import { launchChromium, openWindow } from "../browser/chromium.ts";
 import { expectShown, packCorpus } from "./card-corpus.ts";
 import { loadFromHost } from "./host/find-openclaw.ts";

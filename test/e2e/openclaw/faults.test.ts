@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { type LossyProxy, startLossyProxy } from "../../calls/lossy-proxy.ts";
+import { type LossyProxy, startLossyProxy } from "../../plugin/calls/lossy-proxy.ts";
 import { openBrowser, readCsrf } from "../../service/http/pages/browser.ts";
 import { useHost } from "./host/use-host.ts";
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { HOST_TOOL_NAMES, HOST_TOOL_PREFIXES } from "../../../src/runtimes/openclaw/actions/collect-actions.ts";
+import { HOST_TOOL_NAMES, HOST_TOOL_PREFIXES } from "../../../src/plugin/runtimes/openclaw/actions/collect-actions.ts";
 import { findOpenClaw } from "./host/find-openclaw.ts";
 
 const dist = join(dirname(findOpenClaw() ?? ""), "dist");

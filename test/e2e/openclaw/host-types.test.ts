@@ -28,8 +28,8 @@ afterEach(() => rm(folder, { recursive: true }));
 async function compile(code: string): Promise<string> {
   const source = `
     import type { OpenClawPluginApi, OpenClawPluginDefinition, OpenClawPluginToolContext } from "openclaw/plugin-sdk/plugin-entry";
-    import type { HostApi } from "${PACKAGE_ROOT}/src/runtimes/openclaw/host/host-api.ts";
-    import type { HostToolContext } from "${PACKAGE_ROOT}/src/runtimes/openclaw/host/host-tool.ts";
+    import type { HostApi } from "${PACKAGE_ROOT}/src/plugin/runtimes/openclaw/host/host-api.ts";
+    import type { HostToolContext } from "${PACKAGE_ROOT}/src/plugin/runtimes/openclaw/host/host-tool.ts";
     import plugin from "${PACKAGE_ROOT}/src/openclaw.ts";
     declare const api: OpenClawPluginApi;
     declare const context: OpenClawPluginToolContext;

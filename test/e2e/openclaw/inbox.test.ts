@@ -24,7 +24,7 @@ async function play(text: string, decide: () => Promise<unknown>): Promise<strin
   model.playTurn({ tool: "probe_write_text", args: { text } }, "Done.");
   const turn = await operator.chat("Go on.", { sessionKey: text });
   await page.getByRole("link", { name: "Inbox", exact: true }).click();
-  const row = page.getByRole("listitem").filter({ hasText: `text: ${text}` });
+  const row = page.getByRole("listitem").filter({ hasText: text });
   await row.getByText("Review").click();
   await decide();
   await turn.done;

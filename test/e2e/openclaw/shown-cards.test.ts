@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { loadShownText } from "../../../src/runtimes/openclaw/ask/shown-text.ts";
+import { loadShownText } from "../../../src/plugin/runtimes/openclaw/ask/shown-text.ts";
 import { drawCorpus, expectShown } from "./card-corpus.ts";
 import { HOST_CODE, loadFromHost } from "./host/find-openclaw.ts";
 import { readHtml } from "./host/telegram.ts";

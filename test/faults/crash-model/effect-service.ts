@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { createTool } from "../../calls/scripted-service.ts";
+import { createTool } from "../../plugin/calls/scripted-service.ts";
 import { nameWrite } from "./name-write.ts";
 
 /**

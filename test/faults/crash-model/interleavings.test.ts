@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from "fast-check";
 import { expect, test, vi } from "vitest";
-import { hasLeft } from "../../../src/calls/journal/journal-record.ts";
+import { hasLeft } from "../../../src/plugin/calls/journal/journal-record.ts";
 import { choose, isLongForm } from "../kit/fault-form.ts";
 import { FATES } from "./effect-service.ts";
 import { type Machine, startMachine } from "./machine.ts";

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type JournalRecord, readJournalRecord } from "../../../src/calls/journal/journal-record.ts";
-import { openStateFile } from "../../../src/calls/journal/state-file.ts";
+import { type JournalRecord, readJournalRecord } from "../../../src/plugin/calls/journal/journal-record.ts";
+import { openStateFile } from "../../../src/plugin/calls/journal/state-file.ts";
 import { type EffectService, startEffectService } from "./effect-service.ts";
 import { Oracle } from "./oracle.ts";
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../../src/calls/ask/fingerprint.ts";
+import { canonicalJson } from "../../../src/plugin/calls/ask/fingerprint.ts";
 
 /** What a write does, as one text: tool, arguments, account and bytes of files, whatever the files are called. */
 export function nameWrite(write: {

@@ -1,5 +1,5 @@
-import type { ApprovalRequest } from "../../../src/calls/ask/request.ts";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
+import type { ApprovalRequest } from "../../../src/plugin/calls/ask/request.ts";
+import type { ToolOutcome } from "../../../src/plugin/calls/outcome.ts";
 import type { Arrival } from "./effect-service.ts";
 import { nameWrite } from "./name-write.ts";
 

@@ -1,7 +1,7 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createToolSession, type ToolSession } from "../../../src/calls/session.ts";
-import { SvcClient } from "../../../src/client/client.ts";
+import { createToolSession, type ToolSession } from "../../../src/plugin/calls/session.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
 import type { Machine } from "./machine.ts";
 import { type CallSpec, nameCall, type Push, Run } from "./run.ts";
 

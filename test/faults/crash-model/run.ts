@@ -1,8 +1,8 @@
-import type { ApprovalDecision, ApprovalRequest } from "../../../src/calls/ask/request.ts";
-import type { CallJournal, Journal } from "../../../src/calls/journal/journal.ts";
-import { hasLeft } from "../../../src/calls/journal/journal-record.ts";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import type { ToolSession } from "../../../src/calls/session.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../../src/plugin/calls/ask/request.ts";
+import type { CallJournal, Journal } from "../../../src/plugin/calls/journal/journal.ts";
+import { hasLeft } from "../../../src/plugin/calls/journal/journal-record.ts";
+import type { ToolOutcome } from "../../../src/plugin/calls/outcome.ts";
+import type { ToolSession } from "../../../src/plugin/calls/session.ts";
 import type { Arrival, Fate } from "./effect-service.ts";
 import type { Machine } from "./machine.ts";
 import type { RunFacts } from "./oracle.ts";

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { Approver } from "../../../src/calls/ask/request.ts";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import { createToolSession, type SessionSettings, type ToolSession } from "../../../src/calls/session.ts";
-import { SvcClient } from "../../../src/client/client.ts";
+import type { Approver } from "../../../src/plugin/calls/ask/request.ts";
+import type { ToolOutcome } from "../../../src/plugin/calls/outcome.ts";
+import { createToolSession, type SessionSettings, type ToolSession } from "../../../src/plugin/calls/session.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
 
 /** Says yes to everything that is shown. */
 export const approveAll: Approver = async ({ id, fingerprint }) => ({ type: "approve", id, fingerprint });

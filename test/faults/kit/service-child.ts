@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
+import type { Action, Integration } from "../../../src/apps/port/integration.ts";
 import { startTestService } from "../../../src/testing.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { openCredentialFile } from "../../../src/pairing/credentials.ts";
+import { openCredentialFile } from "../../../src/plugin/pairing/credentials.ts";
 import { openFaultSession } from "./fault-lab.ts";
 
 /**

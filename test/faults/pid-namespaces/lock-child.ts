@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { withWriteLock } from "../../../src/base/write-lock.ts";
-import { isSvcError } from "../../../src/errors.ts";
+import { withWriteLock } from "../../../src/shared/base/write-lock.ts";
+import { isSvcError } from "../../../src/shared/errors.ts";
 
 /** Takes a lock and holds it until it is typed to, or says that another process has it. */
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createTool, type ScriptedService, startScriptedService } from "../../calls/scripted-service.ts";
 import type { WatchedProcess } from "../../e2e/watch-process.ts";
+import { createTool, type ScriptedService, startScriptedService } from "../../plugin/calls/scripted-service.ts";
 import { startInPidNamespace } from "./pid-namespaces.ts";
 
 /** Two containers with one host name on one state folder: neither can see whether the process of the other still runs. */

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isSvcError } from "../../../src/errors.ts";
-import { openCredentialStore } from "../../../src/pairing/credentials.ts";
+import { openCredentialStore } from "../../../src/plugin/pairing/credentials.ts";
+import { isSvcError } from "../../../src/shared/errors.ts";
 import { useSmallDisk } from "./disk.ts";
 
 /** The folder of the credentials is full, and then read-only. Prints what came of each step, as who it ran. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
+import type { ToolOutcome } from "../../../src/plugin/calls/outcome.ts";
 import { startTestService } from "../../../src/testing.ts";
 import { createProbe } from "../../contract/probe-integration.ts";
 import { openFaultSession } from "../kit/fault-lab.ts";

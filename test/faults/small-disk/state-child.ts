@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import type { ToolSession } from "../../../src/calls/session.ts";
-import { isSvcError } from "../../../src/errors.ts";
+import type { ToolOutcome } from "../../../src/plugin/calls/outcome.ts";
+import type { ToolSession } from "../../../src/plugin/calls/session.ts";
+import { isSvcError } from "../../../src/shared/errors.ts";
 import { startProbeService } from "../../contract/probe-service.ts";
 import { approveAll, openFaultSession } from "../kit/fault-lab.ts";
 import { openFaultProxy } from "../kit/fault-proxy.ts";

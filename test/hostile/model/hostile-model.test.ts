@@ -2,10 +2,11 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createApprovalCard } from "../../../src/calls/ask/card.ts";
-import { canonicalJson } from "../../../src/calls/ask/fingerprint.ts";
-import { renderOutcome, type ToolOutcome } from "../../../src/calls/outcome.ts";
+import { createApprovalCard } from "../../../src/plugin/calls/ask/card.ts";
+import { canonicalJson } from "../../../src/plugin/calls/ask/fingerprint.ts";
+import { renderOutcome, type ToolOutcome } from "../../../src/plugin/calls/outcome.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import { FUZZ_FACTOR, fuzzOptions, whileTimeLasts } from "../../fuzz/fuzz-options.ts";
 import {
   closeAll,
   closeLater,
@@ -13,8 +14,7 @@ import {
   sayNo,
   sayYes,
   type TestSession,
-} from "../../calls/open-test-session.ts";
-import { FUZZ_FACTOR, fuzzOptions, whileTimeLasts } from "../../fuzz/fuzz-options.ts";
+} from "../../plugin/calls/open-test-session.ts";
 import { hostileArguments } from "../arguments.ts";
 import { createOpenApp, type OpenApp } from "./open-app.ts";
 

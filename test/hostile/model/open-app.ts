@@ -1,4 +1,4 @@
-import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
+import type { Action, Integration } from "../../../src/apps/port/integration.ts";
 
 /** An app whose actions take anything, and what they were called with. */
 export interface OpenApp {

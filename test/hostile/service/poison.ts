@@ -1,4 +1,4 @@
-import { createTool } from "../../calls/scripted-service.ts";
+import { createTool } from "../../plugin/calls/scripted-service.ts";
 import type { HostileServer } from "./hostile-server.ts";
 
 /** The key that these clients hold, and that the service has read from their requests. */

@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { renderOutcome, type ToolOutcome } from "../../../src/calls/outcome.ts";
-import { openToolbox } from "../../../src/runtimes/library/open-toolbox.ts";
-import { closeAll, closeLater, openTestSession, sayYes, type TestSession } from "../../calls/open-test-session.ts";
-import { createTool } from "../../calls/scripted-service.ts";
+import { renderOutcome, type ToolOutcome } from "../../../src/plugin/calls/outcome.ts";
+import { openToolbox } from "../../../src/plugin/runtimes/library/open-toolbox.ts";
+import {
+  closeAll,
+  closeLater,
+  openTestSession,
+  sayYes,
+  type TestSession,
+} from "../../plugin/calls/open-test-session.ts";
+import { createTool } from "../../plugin/calls/scripted-service.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
 import { KEY } from "./poison.ts";
 

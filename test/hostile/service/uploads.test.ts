@@ -2,9 +2,15 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { renderOutcome } from "../../../src/calls/outcome.ts";
-import { closeAll, closeLater, openTestSession, sayYes, type TestSession } from "../../calls/open-test-session.ts";
-import { createTool } from "../../calls/scripted-service.ts";
+import { renderOutcome } from "../../../src/plugin/calls/outcome.ts";
+import {
+  closeAll,
+  closeLater,
+  openTestSession,
+  sayYes,
+  type TestSession,
+} from "../../plugin/calls/open-test-session.ts";
+import { createTool } from "../../plugin/calls/scripted-service.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
 import { KEY } from "./poison.ts";
 

@@ -1,10 +1,16 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { renderOutcome, type ToolOutcome } from "../../../src/calls/outcome.ts";
-import { SvcClient } from "../../../src/client/client.ts";
-import { closeAll, closeLater, openTestSession, sayYes, type TestSession } from "../../calls/open-test-session.ts";
-import { createTool } from "../../calls/scripted-service.ts";
+import { renderOutcome, type ToolOutcome } from "../../../src/plugin/calls/outcome.ts";
+import { SvcClient } from "../../../src/plugin/client/client.ts";
+import {
+  closeAll,
+  closeLater,
+  openTestSession,
+  sayYes,
+  type TestSession,
+} from "../../plugin/calls/open-test-session.ts";
+import { createTool } from "../../plugin/calls/scripted-service.ts";
 import { UNSEEN } from "../look.ts";
 import { packBombs } from "./bombs.ts";
 import { type Attack, type HostileServer, pour, raw, startHostileServer } from "./hostile-server.ts";

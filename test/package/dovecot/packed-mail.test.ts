@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { createAccount, sendToAna } from "../../apps/mail/kit/mail-accounts.ts";
+import { startDovecot, type TestDovecot } from "../../apps/mail/kit/start-dovecot.ts";
+import { startSmtp, type TestSmtp } from "../../apps/mail/kit/start-smtp.ts";
 import { execute } from "../../service/http-calls.ts";
-import { createAccount, sendToAna } from "../../service/integrations/mail/kit/mail-accounts.ts";
-import { startDovecot, type TestDovecot } from "../../service/integrations/mail/kit/start-dovecot.ts";
-import { startSmtp, type TestSmtp } from "../../service/integrations/mail/kit/start-smtp.ts";
 import { installPacked } from "../install-packed.ts";
 import { readPackage } from "../read-package.ts";
 

@@ -7,7 +7,7 @@ const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"']+)["']/g;
 
 /** One import that the table of rooms forbids. */
 export interface Violation {
-  /** Path from the package, such as `src/wire/tool.ts`. */
+  /** Path from the package, such as `src/shared/wire/tool.ts`. */
   readonly file: string;
   readonly line: number;
   readonly message: string;
@@ -31,8 +31,8 @@ export function findViolations(root: string, known: readonly string[] = KNOWN_UP
 /** Why `from` may not import `to` (paths below `src`), or undefined when it may. */
 function refuse(from: string, to: string): string | undefined {
   const room = findRoom(from);
-  if (room === undefined || isInside(to, room.path)) return refuseUpward(from, to);
-  if (room.may.some((allowed) => isInside(to, allowed))) return undefined;
+  const isAllowed = room === undefined || [room.path, ...room.may].some((allowed) => isInside(to, allowed));
+  if (isAllowed) return refuseUpward(from, to);
   return `Room "${room.path}" may import only: ${room.may.join(", ") || "nothing of ours"}. This is ${to}.`;
 }
 
@@ -48,16 +48,22 @@ function findRoom(file: string): { path: string; may: readonly string[] } | unde
 }
 
 function refuseUpward(from: string, to: string): string | undefined {
-  const [lower, upper] = [from, to].map((path) => (path.startsWith("service/") ? path.slice("service/".length) : ""));
-  if (!lower?.includes("/") || lower.startsWith("test-kit/") || !upper || SERVICE_COMMON.includes(upper))
+  const [room, ...inside] = findFloor(from);
+  const [target] = findFloor(to);
+  if (!from.startsWith("service/") || room === undefined || inside.length === 0 || room === "test-kit")
     return undefined;
-  const [here, there] = [lower, upper].map((path) => SERVICE_FLOORS.indexOf(path.split("/")[0] ?? "")) as [
-    number,
-    number,
-  ];
-  if (here === -1) return `"${lower.split("/")[0]}" has no floor: add it to the table.`;
+  if (target === undefined || SERVICE_COMMON.includes(target)) return undefined;
+  const [here, there] = [SERVICE_FLOORS.indexOf(room), SERVICE_FLOORS.indexOf(target)];
+  if (here === -1) return `"${room}" has no floor: add it to the table.`;
   if (there !== -1 && there <= here) return undefined;
-  return `Inside the service, "${lower.split("/")[0]}" may import only the floors below it. This is ${to}.`;
+  return `Inside the service, "${room}" may import only the floors below it. This is ${to}.`;
+}
+
+/** The path below the service, in parts; of an app, with the wing as its floor. Empty for what has no floor. */
+function findFloor(path: string): string[] {
+  const [wing, ...rest] = path.split("/");
+  if (wing === "service") return rest;
+  return wing === "apps" ? ["apps", ...rest] : [];
 }
 
 const isInside = (path: string, place: string) => path === place || path.startsWith(`${place}/`);

@@ -1,35 +1,52 @@
 /** Which part of `src` may import which: the table behind `npm run check`. Type imports count as well. */
 
+const BASICS = ["shared/base", "shared/wire", "shared/errors.ts"];
+
 const FOR_RUNTIMES = [
-  "base",
-  "wire",
-  "card",
-  "client/redact.ts",
-  "media/open/roots.ts",
-  "calls",
-  "pairing",
-  "errors.ts",
+  ...BASICS,
+  "shared/card",
+  "plugin/client/redact.ts",
+  "plugin/media/open/roots.ts",
+  "plugin/calls",
+  "plugin/pairing",
 ];
+
+/** What apps use of the service that runs them. */
+const FOR_APPS = ["shared", "service/files", "service/fetch", "service/service-error.ts"];
 
 /** What each room may import; a path with an ending stands for that file alone. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  base: ["errors.ts"],
-  wire: ["base"],
-  card: ["base", "wire"],
-  schema: ["base", "wire", "errors.ts"],
-  client: ["base", "wire", "errors.ts"],
-  media: ["base", "wire", "client", "errors.ts"],
-  calls: ["base", "wire", "card", "client", "schema", "media", "errors.ts"],
-  pairing: ["base", "wire", "client", "errors.ts"],
+  "shared/base": ["shared/errors.ts"],
+  "shared/wire": ["shared/base"],
+  "shared/card": ["shared/base", "shared/wire"],
+  "shared/schema-check": BASICS,
+  "plugin/client": BASICS,
+  "plugin/schema": [...BASICS, "shared/schema-check"],
+  "plugin/media": [...BASICS, "plugin/client"],
+  "plugin/calls": ["shared", "plugin/client", "plugin/schema", "plugin/media"],
+  "plugin/pairing": [...BASICS, "plugin/client"],
   ...Object.fromEntries(
     // Both are the library in the shapes of another package.
-    ["ai-sdk", "openai-agents"].map((name) => [`runtimes/${name}`, [...FOR_RUNTIMES, "runtimes/library"]]),
+    ["ai-sdk", "openai-agents"].map((name) => [
+      `plugin/runtimes/${name}`,
+      [...FOR_RUNTIMES, "plugin/runtimes/library"],
+    ]),
   ),
-  "runtimes/*": FOR_RUNTIMES,
-  service: ["base", "wire", "card", "schema/check", "errors.ts"],
+  "plugin/runtimes/*": FOR_RUNTIMES,
+  "apps/port": FOR_APPS,
+  "apps/text": ["shared"],
+  "apps/known": ["shared", "apps/port", "apps/mcp"],
+  "apps/calendar": [...FOR_APPS, "apps/port", "apps/text", "apps/collections"],
+  "apps/contacts": [...FOR_APPS, "apps/port", "apps/text", "apps/collections"],
+  "apps/*": [...FOR_APPS, "apps/port", "apps/text"],
+  // The apps by their port, and by the lists that say which there are.
+  service: ["shared", "apps/port", "apps/built-in.ts", "apps/source-kinds.ts", "apps/known"],
 };
 
-/** The rooms of the service, lowest floor first. A room imports only from rooms before it. */
+/**
+ * The rooms of the service, lowest floor first. A room imports only from rooms before it; `apps` stands for the wing of that
+ * name, which is built on the floors below it.
+ */
 export const SERVICE_FLOORS: readonly string[] = [
   "telemetry",
   "store",
@@ -38,7 +55,7 @@ export const SERVICE_FLOORS: readonly string[] = [
   "auth",
   "files",
   "fetch",
-  "integrations",
+  "apps",
   "connections",
   "catalog",
   "added",

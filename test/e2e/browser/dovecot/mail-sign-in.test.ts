@@ -1,12 +1,12 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMailIntegration } from "../../../../src/service/integrations/mail/mail-integration.ts";
+import { createMailIntegration } from "../../../../src/apps/mail/mail-integration.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { startDovecot, type TestDovecot } from "../../../apps/mail/kit/start-dovecot.ts";
+import { ADDRESSES, startSmtp, type TestSmtp } from "../../../apps/mail/kit/start-smtp.ts";
+import { writeMessage } from "../../../apps/mail/kit/write-message.ts";
 import { createFakeInternet, useWebServers } from "../../../service/fetch/fake-internet.ts";
 import { execute } from "../../../service/http-calls.ts";
-import { startDovecot, type TestDovecot } from "../../../service/integrations/mail/kit/start-dovecot.ts";
-import { ADDRESSES, startSmtp, type TestSmtp } from "../../../service/integrations/mail/kit/start-smtp.ts";
-import { writeMessage } from "../../../service/integrations/mail/kit/write-message.ts";
 import { startProvider, type TestProvider } from "../../../service/sign-in/start-provider.ts";
 import { findBarriers, LOOKS, launchChromium, measureOverflow, openWindow, signIn } from "../chromium.ts";
 

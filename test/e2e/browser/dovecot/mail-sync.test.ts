@@ -2,11 +2,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SvcClient } from "../../../../src/client/client.ts";
+import { SvcClient } from "../../../../src/plugin/client/client.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
-import { sendToAna } from "../../../service/integrations/mail/kit/mail-accounts.ts";
-import { PASSWORDS, startDovecot, type TestDovecot } from "../../../service/integrations/mail/kit/start-dovecot.ts";
-import { ADDRESSES, startSmtp, type TestSmtp } from "../../../service/integrations/mail/kit/start-smtp.ts";
+import { sendToAna } from "../../../apps/mail/kit/mail-accounts.ts";
+import { PASSWORDS, startDovecot, type TestDovecot } from "../../../apps/mail/kit/start-dovecot.ts";
+import { ADDRESSES, startSmtp, type TestSmtp } from "../../../apps/mail/kit/start-smtp.ts";
 import { findBarriers, launchChromium, measureOverflow, openWindow, signIn } from "../chromium.ts";
 
 let browser: Browser;

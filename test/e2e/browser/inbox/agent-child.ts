@@ -1,8 +1,8 @@
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import { createAgent } from "langchain";
-import type { ToolOutcome } from "../../../../src/calls/outcome.ts";
 import { SvcToolkit } from "../../../../src/langchain.ts";
+import type { ToolOutcome } from "../../../../src/plugin/calls/outcome.ts";
 
 /** A LangChain agent where nobody sits: makes one call and prints how it ended. */
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService } from "../../../../src/testing.ts";
-import { connectClient, makeHome, svcMcp } from "../../../runtimes/mcp/mcp-client.ts";
+import { connectClient, makeHome, svcMcp } from "../../../plugin/runtimes/mcp/mcp-client.ts";
 import { findBarriers, launchChromium, openWindow, signIn } from "../chromium.ts";
 
 let browser: Browser;

@@ -73,7 +73,7 @@ test("an agent, a flow and an MCP client wait; they are approved, declined with 
   // Gone when the page is loaded again.
   await page.evaluate("window.isSamePage = true");
   const agent = runAgent("notes_create_page", { title: "By the agent", body: "# Plan\ntext" });
-  await waitForRow("title: By the agent");
+  await waitForRow('Create the page "By the agent"');
   expect(await page.getByRole("status").first().textContent()).toBe("1 new request");
   const held = await callByMcp("By a client");
   await deliverMail(service.dataDir, [{ from: "Ada <ada@example.org>", subject: "Quote", text: "Keep it?" }]);
@@ -94,7 +94,7 @@ test("an agent, a flow and an MCP client wait; they are approved, declined with 
   await tabTo(page, "Review Create a page");
   await tabTo(page, "Review Create a page");
   await page.keyboard.press("Enter");
-  await page.getByText("# Plan").waitFor();
+  await page.getByText("# Plan").first().waitFor();
   expect(await judgeLooks(page)).toEqual([]);
   await tabTo(page, "Approve");
   await page.keyboard.press("Enter");
@@ -135,7 +135,7 @@ test("an agent, a flow and an MCP client wait; they are approved, declined with 
   await waitForRow("Too late");
   ahead = 25 * 60 * 60_000;
   await waitForRow("Nothing waits for you");
-  expect(await page.getByRole("listitem").filter({ hasText: "Too late" }).count()).toBe(0);
+  expect(await page.locator("#requests").getByRole("listitem").filter({ hasText: "Too late" }).count()).toBe(0);
   expect((await readApproval(late)).approval.status).toBe("expired");
   const titles = (await service.effects()).map(({ arguments: args }) => args.title);
   expect(titles.filter((title) => String(title).startsWith("By") || title === "Too late")).toEqual(["By the agent"]);
@@ -159,7 +159,7 @@ test("what is new moves neither the focus nor a choice, and several that were op
   const before = await focused();
   expect(before).toBe(ids[0]);
   await put("Three");
-  await waitForRow("title: Three");
+  await waitForRow('Create the page "Three"');
   expect(await focused()).toBe(before);
   expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(2);
   expect(await page.getByRole("checkbox").count()).toBe(2);
@@ -186,7 +186,8 @@ test("a picture is shown from its own address, and the page of a stranger stays 
   const html = Buffer.from("<h2>Approve?</h2><img src=x onerror='document.title=1'><script>document.title=2</script>");
   await page.goto(`${list}/${await hold("page.html", "text/html", html)}`);
   await page.getByText("Text of page.html").click();
-  await page.getByText("<h2>Approve?</h2><img src=x").waitFor();
+  await page.locator(".diff").getByText("<h2>Approve?</h2><img src=x").waitFor();
+  await page.locator("details[open]").getByText("<h2>Approve?</h2><img src=x").waitFor();
   expect(await page.title()).toBe("Save a file · svc");
   expect(errors.filter((text) => /Content Security Policy|Refused/.test(text))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
+import { prepareMcp } from "../../../../src/apps/mcp/read-mcp-tools.ts";
 import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import type { TestService } from "../../../../src/testing.ts";
 import type { ProtectedMcp } from "../../../service/sign-in/start-protected-mcp.ts";

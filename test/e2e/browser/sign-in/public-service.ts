@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, type RequestInit as HttpRequestInit, fetch as httpFetch } from "undici";
 import { startTestService } from "../../../../src/testing.ts";
+import { makeCertificate } from "../../../apps/mail/kit/start-dovecot.ts";
 import { findFreePort } from "../../../service/free-port.ts";
-import { makeCertificate } from "../../../service/integrations/mail/kit/start-dovecot.ts";
 
 const HOST = "svc.example.com";
 

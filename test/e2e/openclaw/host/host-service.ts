@@ -1,4 +1,4 @@
-import { builtInIntegrations } from "../../../../src/service/integrations/built-in.ts";
+import { builtInIntegrations } from "../../../../src/apps/built-in.ts";
 import type { ServiceOptions } from "../../../../src/service/service-options.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { createProbe, type Probe } from "../../../contract/probe-integration.ts";

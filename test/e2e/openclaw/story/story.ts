@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { builtInIntegrations } from "../../../../src/apps/built-in.ts";
 import { deliverSampleMail } from "../../../../src/cli/demo/sample-content.ts";
-import { builtInIntegrations } from "../../../../src/service/integrations/built-in.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { hasNodes, NODES } from "../../../consumers/consumer.ts";
-import { createManyApp, type ManyApp } from "../../../runtimes/openclaw/many-actions.ts";
+import { createManyApp, type ManyApp } from "../../../plugin/runtimes/openclaw/many-actions.ts";
 import { findFreePort } from "../../../service/free-port.ts";
 import { type Invocation, invokeTool } from "../host/invoke-tool.ts";
 import { createState, type HostState } from "../host/isolated-state.ts";

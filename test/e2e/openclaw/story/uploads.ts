@@ -26,11 +26,11 @@ export function tellOfUploads(story: () => Story): void {
     expect(await readDrive(service.dataDir)).toEqual([["quote.pdf", sha256(ATTACHMENT.bytes)]]);
   });
 
-  test("the same, declined by the person, changes nothing", async () => {
+  test("another one, declined by the person, changes nothing", async () => {
     const { model, operator, service } = story();
     const before = await service.effects();
     model.play(({ words, results }) =>
-      results.length === 0 ? upload(/media attached: (\S+)/.exec(words)?.[1] ?? "") : "Not saved.",
+      results.length === 0 ? upload(/media attached: (\S+)/.exec(words)?.[1] ?? "", "second.pdf") : "Not saved.",
     );
     const turn = await operator.chat("Keep this too.", { sessionKey: "declined", attachments: [ATTACHMENT] });
     await operator.answerCard("deny");
@@ -54,8 +54,8 @@ const ATTACHMENT = {
   bytes: Buffer.concat([Buffer.from("%PDF-1.7\n"), randomBytes(200_000)]),
 };
 
-function upload(reference: string) {
-  return { tool: "drive_upload_file", args: { folder: "Quotes", file: { s3key: reference, name: "quote.pdf" } } };
+function upload(reference: string, name = "quote.pdf") {
+  return { tool: "drive_upload_file", args: { folder: "Quotes", file: { s3key: reference, name } } };
 }
 
 /** Names and digests of the files in the folder that the agent saves to. */

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { createToolSession } from "../../../../src/calls/session.ts";
+import { createToolSession } from "../../../../src/plugin/calls/session.ts";
 import { execute } from "../../../service/http-calls.ts";
 import { type AskedWrite, type AskerJob, PLUGIN, readNotes } from "./asker-notes.ts";
 import { type Answer, CANONICAL, WAYS } from "./ways.ts";

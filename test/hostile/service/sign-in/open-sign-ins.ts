@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SignInPlan } from "../../../../src/apps/port/integration.ts";
 import { createAccessTokens } from "../../../../src/service/connections/sign-in/access-tokens.ts";
 import { createProviderSignIns } from "../../../../src/service/connections/sign-in/provider-sign-ins.ts";
-import type { SignInPlan } from "../../../../src/service/integrations/integration.ts";
 import { createSecretBox } from "../../../../src/service/secrets/secret-box.ts";
 import { ServiceError } from "../../../../src/service/service-error.ts";
 import { openStore } from "../../../../src/service/store/open-store.ts";
