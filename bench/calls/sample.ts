@@ -1,6 +1,6 @@
 import { Agent } from "undici";
-import { createToolSession } from "../../src/calls/session.ts";
 import type { ToolOutcome } from "../../src/index.ts";
+import { createToolSession } from "../../src/plugin/calls/session.ts";
 import { readCpu } from "../processes/read-usage.ts";
 
 /*

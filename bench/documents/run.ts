@@ -4,7 +4,7 @@ import { extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { parse } from "yaml";
-import type { prepareOpenApi } from "../../src/service/added/openapi/prepare-openapi.ts";
+import type { prepareOpenApi } from "../../src/apps/openapi/prepare-openapi.ts";
 
 /*
  * Counts what becomes of OpenAPI documents that packages ship. `--packages` is a folder outside the project, with the packages
@@ -89,7 +89,7 @@ function add(counts: Map<string, number>, key: string): void {
 
 const folder = resolve(values.packages ?? ".");
 const { plain, strict } = createCompilers(folder);
-const place = join(resolve(values.src), "service/added/openapi/prepare-openapi.ts");
+const place = join(resolve(values.src), "apps/openapi/prepare-openapi.ts");
 const api = (await import(pathToFileURL(place).href)) as { prepareOpenApi: typeof prepareOpenApi };
 const total = { documents: 0, added: 0, operations: 0, tools: 0, silent: 0, invalid: 0, notStrict: 0, badNames: 0 };
 const refused = new Map<string, number>();

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCalendarIntegration } from "../../src/service/integrations/calendar/calendar-integration.ts";
-import { createRunner } from "../../test/service/integrations/run-action.ts";
+import { createCalendarIntegration } from "../../src/apps/calendar/calendar-integration.ts";
+import { createRunner } from "../../test/apps/run-action.ts";
 import { listFiles } from "./packages.ts";
 import { flatten, type Verdict } from "./verdict.ts";
 

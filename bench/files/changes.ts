@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCalendarIntegration } from "../../src/service/integrations/calendar/calendar-integration.ts";
-import { parseCalendarFile } from "../../src/service/integrations/calendar/ics/calendar-file.ts";
-import { readTitle } from "../../src/service/integrations/calendar/ics/describe-event.ts";
-import { createContactsIntegration } from "../../src/service/integrations/contacts/contacts-integration.ts";
+import { createCalendarIntegration } from "../../src/apps/calendar/calendar-integration.ts";
+import { parseCalendarFile } from "../../src/apps/calendar/ics/calendar-file.ts";
+import { readTitle } from "../../src/apps/calendar/ics/describe-event.ts";
+import { createContactsIntegration } from "../../src/apps/contacts/contacts-integration.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
-import { createRunner } from "../../test/service/integrations/run-action.ts";
+import { createRunner } from "../../test/apps/run-action.ts";
 import { listFiles } from "./packages.ts";
 import type { Verdict } from "./verdict.ts";
 

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
-import { createFeedParser } from "../../src/service/integrations/feeds/feed-parser.ts";
-import { stripHtml } from "../../src/service/integrations/html-text.ts";
+import { createFeedParser } from "../../src/apps/feeds/feed-parser.ts";
+import { stripHtml } from "../../src/apps/text/html-text.ts";
 import { listFiles } from "./packages.ts";
 import { compare, flatten, type Verdict } from "./verdict.ts";
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { createMailParser } from "../../src/service/integrations/mail/parsing/mail-parser.ts";
+import { createMailParser } from "../../src/apps/mail/parsing/mail-parser.ts";
 import { listFiles } from "./packages.ts";
 import { compare, flatten, type Verdict } from "./verdict.ts";
 

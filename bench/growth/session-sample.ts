@@ -1,4 +1,4 @@
-import { createToolSession } from "../../src/calls/session.ts";
+import { createToolSession } from "../../src/plugin/calls/session.ts";
 import { readCpu } from "../processes/read-usage.ts";
 import type { Cost } from "./cost.ts";
 

@@ -1,5 +1,5 @@
 import { createService } from "../../src/service.ts";
-import { generateTools } from "../../test/calls/catalog-service.ts";
+import { generateTools } from "../../test/plugin/calls/catalog-service.ts";
 
 /* A service whose apps have so many tools, 200 each: `node tool-server.ts DATA_DIR COUNT`. */
 

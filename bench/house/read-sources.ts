@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 
 /** One source file of a checkout. */
 export interface Source {
-  /** Relative to the checkout, with slashes: `src/wire/catalog.ts`. */
+  /** Relative to the checkout, with slashes: `src/shared/wire/catalog.ts`. */
   readonly path: string;
   readonly text: string;
   readonly lines: number;
@@ -78,9 +78,9 @@ function measureFunction(lines: readonly string[], start: number): number | unde
   return findEdge(open) - start + 1;
 }
 
-/** Pairs of folders right below `src/service` with imports in both directions, types included. */
+/** Pairs of rooms, the folders right below a wing, with imports in both directions, types included. */
 export function findMutualPairs(sources: readonly Source[]): string[] {
-  const roomOf = (path: string) => /^src\/service\/([^/]+)\//.exec(path)?.[1];
+  const roomOf = (path: string) => /^src\/((?:shared|plugin|service|apps)\/[^/]+)\//.exec(path)?.[1];
   const ways = new Set<string>();
   for (const { path, imports } of sources) {
     for (const { target } of imports) {
@@ -125,9 +125,9 @@ function reach(start: string, next: ReadonlyMap<string, readonly string[]>): Set
   return found;
 }
 
-/** The files of `src/service`, and those that nothing but the service imports. */
+/** The files of the service and its apps, and those that nothing but the service imports. */
 export function findServiceSide(sources: readonly Source[]): ReadonlySet<string> {
-  const side = new Set(sources.map(({ path }) => path).filter((path) => path.startsWith("src/service/")));
+  const side = new Set(sources.map(({ path }) => path).filter((path) => /^src\/(?:service|apps)\//.test(path)));
   const importers = new Map<string, string[]>();
   for (const { path, imports } of sources)
     for (const { target } of imports) importers.set(target, [...(importers.get(target) ?? []), path]);

@@ -30,6 +30,7 @@ interface Row {
 }
 
 const LONG_LINES = 250;
+const WINGS = ["shared", "plugin", "service", "apps", "cli"];
 
 const { values: flags } = parseArgs({
   options: {
@@ -66,6 +67,7 @@ function measureSize(sources: readonly Source[]): Row[] {
   return [
     { name: "files of src", value: show(sources.length) },
     { name: "lines of src", value: show(lines) },
+    ...measureWings(sources),
     { name: `files of at most ${SHORT_LINES} lines`, value: show(short.length) },
     { name: "  without the doors", value: show(crumbs.length), items: crumbs.map(({ path }) => path) },
     { name: `files of more than ${LONG_LINES} lines`, value: show(long.length), items: long.map(({ path }) => path) },
@@ -75,13 +77,20 @@ function measureSize(sources: readonly Source[]): Row[] {
   ];
 }
 
+function measureWings(sources: readonly Source[]): Row[] {
+  return WINGS.map((wing) => {
+    const inside = sources.filter(({ path }) => path.startsWith(`src/${wing}/`));
+    return { name: `  of ${wing}`, value: show(inside.reduce((sum, source) => sum + source.lines, 0)) };
+  });
+}
+
 function measureImports(sources: readonly Source[]): Row[] {
   const pairs = findMutualPairs(sources);
   const cycles = findCycles(sources);
   const withTypes = findCycles(sources, ["value", "type"]);
   const parts = findPrivateParts(sources);
   return [
-    { name: "pairs of service folders that import each other", value: show(pairs.length), items: pairs },
+    { name: "pairs of rooms that import each other", value: show(pairs.length), items: pairs },
     { name: "import cycles, values only", value: show(cycles.length), items: cycles },
     { name: "import cycles with types", value: show(withTypes.length), items: withTypes },
     { name: "kinds of private parts of dependencies", value: show(Object.keys(parts).length), items: parts },

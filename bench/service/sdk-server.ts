@@ -5,9 +5,9 @@ import { McpServer as McpServer1 } from "@modelcontextprotocol/sdk/server/mcp.js
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { McpServer as McpServer2, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { builtInIntegrations } from "../../src/apps/built-in.ts";
 import { createCatalog } from "../../src/service/catalog/catalog.ts";
 import { searchCatalog } from "../../src/service/catalog/describe-catalog.ts";
-import { builtInIntegrations } from "../../src/service/integrations/built-in.ts";
 import { announceServer } from "../processes/announce-server.ts";
 
 /*

@@ -35,7 +35,7 @@ async function findCache(folder: string): Promise<string> {
 
 /** Opens a session whose list is on the disk; nothing is sent. */
 async function prepareSession(): Promise<() => Promise<unknown>> {
-  const { createToolSession } = await import("../../src/calls/session.ts");
+  const { createToolSession } = await import("../../src/plugin/calls/session.ts");
   const session = await createToolSession({ baseUrl: url, apiKey: "svc_live_bench", stateDir });
   return () => session.catalog.load();
 }

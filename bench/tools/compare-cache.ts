@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { createToolSession } from "../../src/calls/session.ts";
-import { generateTools, startCatalogService } from "../../test/calls/catalog-service.ts";
+import { createToolSession } from "../../src/plugin/calls/session.ts";
+import { generateTools, startCatalogService } from "../../test/plugin/calls/catalog-service.ts";
 import { runSample } from "../processes/run-sample.ts";
 import type { Measure } from "../report/part-report.ts";
 import { reportProgress } from "../report/run-part.ts";

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { readCatalog } from "../../test/calls/catalog-service.ts";
+import { readCatalog } from "../../test/plugin/calls/catalog-service.ts";
 
 /** A stdio MCP server that lists the catalogue in one page; only what mcp-adapters needs of the protocol. */
 

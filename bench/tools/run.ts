@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SvcToolkit } from "../../src/langchain.ts";
-import { readCatalog } from "../../test/calls/catalog-service.ts";
+import { readCatalog } from "../../test/plugin/calls/catalog-service.ts";
 import { runSample } from "../processes/run-sample.ts";
 import type { Measure, PartReport, Target } from "../report/part-report.ts";
 import { readCount, reportProgress, runPart } from "../report/run-part.ts";

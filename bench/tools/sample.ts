@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { CatalogTool } from "../../test/calls/catalog-service.ts";
-import { readCatalog } from "../../test/calls/catalog-service.ts";
+import type { CatalogTool } from "../../test/plugin/calls/catalog-service.ts";
+import { readCatalog } from "../../test/plugin/calls/catalog-service.ts";
 import { readCpu, readHeap } from "../processes/read-usage.ts";
 
 /*

@@ -1,4 +1,4 @@
-import { readCatalog, startCatalogService } from "../../test/calls/catalog-service.ts";
+import { readCatalog, startCatalogService } from "../../test/plugin/calls/catalog-service.ts";
 
 /** Serves the catalogue from a process of its own, so that its work is nobody's measurement. */
 

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { Agent } from "undici";
-import { createToolSession } from "../../src/calls/session.ts";
+import { createToolSession } from "../../src/plugin/calls/session.ts";
 import { watchPeak } from "../processes/read-usage.ts";
 import { median } from "../report/statistics.ts";
 import { measureFloor } from "./measure-floor.ts";
