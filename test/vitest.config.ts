@@ -26,7 +26,7 @@ const shared = {
   pool: "forks",
   testTimeout: 180_000,
   hookTimeout: 180_000,
-  expect: { poll: { timeout: 30_000 } },
+  expect: { poll: { timeout: 60_000 } },
 } as const;
 
 const inMemory = { env: keepTempFilesInMemory() };
@@ -100,6 +100,8 @@ function createOpenClawProject() {
   return {
     test: {
       ...shared,
+      // A turn of an agent takes a second of CPU or two, and other suites run beside it.
+      expect: { poll: { timeout: 120_000 } },
       name: "openclaw",
       include: [IN_OPENCLAW],
       exclude: hasOpenClaw() ? [] : [IN_OPENCLAW],

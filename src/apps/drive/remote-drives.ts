@@ -1,6 +1,7 @@
 import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { type AppAgent, createAppAgent } from "../../service/fetch/guarded-connector.ts";
 import { refuseSetting, ServiceError } from "../../service/service-error.ts";
+import { createTurns } from "../../shared/base/concurrency.ts";
 import type { ActionContext } from "../port/integration.ts";
 import { RemoteCall } from "../port/remote-call.ts";
 import { BucketClient } from "./bucket/bucket-client.ts";
@@ -21,6 +22,7 @@ type Action = Parameters<OpenDrive>[1];
 /** Creates the ways to drives on other machines; connects nowhere yet. */
 export function createRemoteDrives(o: { readonly allowed?: AllowedHosts }) {
   const agents = new Map<boolean, AppAgent>();
+  const takeTurn = createTurns();
 
   function getDispatcher(isPrivate: boolean) {
     const agent = agents.get(isPrivate) ?? createAppAgent({ isPrivate, silenceMs: SILENCE_MS });
@@ -34,7 +36,7 @@ export function createRemoteDrives(o: { readonly allowed?: AllowedHosts }) {
       const settings = readWebdavSettings(given, o.allowed);
       const { url, password, isPrivate } = settings;
       const call = new RemoteCall({ app: `The WebDAV server ${url.host}`, action, context, secrets: { password } });
-      const drive = new WebdavDrive(new WebdavClient(call, settings, getDispatcher(isPrivate)), call);
+      const drive = new WebdavDrive(new WebdavClient(call, settings, getDispatcher(isPrivate), takeTurn), call);
       return { drive, place: "webdavUrl", secret: "webdavPassword" };
     }
     const settings = readBucketSettings(given, o.allowed);

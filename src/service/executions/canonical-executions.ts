@@ -1,4 +1,5 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
+import { createTurns } from "../../shared/base/concurrency.ts";
 import type { Access, AccessView } from "../access/access-view.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
@@ -7,7 +8,7 @@ import { ServiceError } from "../service-error.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import type { Executor } from "./execute-tool.ts";
 import type { ExecutionLog } from "./execution-log.ts";
-import { createTurns, hashInput, type IdempotencyKeys, KEY_TAKEN, type KeyUse } from "./idempotency-keys.ts";
+import { hashInput, type IdempotencyKeys, KEY_TAKEN, type KeyUse } from "./idempotency-keys.ts";
 import { blockedOutcome, type ExecutionOutcome, readExecution, type StoredExecution } from "./outcome.ts";
 import type { CanonicalRequest } from "./read-requests.ts";
 import { createFileAccess, type FileAccessParts } from "./resolve-files.ts";

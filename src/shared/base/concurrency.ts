@@ -97,3 +97,17 @@ export function createEmitter<Event>(listener: (event: Event) => unknown): (even
   const tell = async (event: Event): Promise<unknown> => listener(event);
   return (event) => void tell(event).catch(() => undefined);
 }
+
+/** Runs pieces of work of the same name one after another, and those of different names side by side. */
+export function createTurns(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work) => {
+    const turn = (last.get(name) ?? Promise.resolve()).then(work, work);
+    last.set(name, turn);
+    const leave = () => {
+      if (last.get(name) === turn) last.delete(name);
+    };
+    turn.then(leave, leave);
+    return turn;
+  };
+}

@@ -15,6 +15,9 @@ const FLAGS = [
   "--disable-sync",
 ];
 
+/** A bound for what hangs, not for what is slow. */
+const PATIENCE_MS = 120_000;
+
 /** Starts the Chromium of this machine. */
 export async function launchChromium(flags: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
@@ -39,6 +42,7 @@ export async function openWindow(browser: Browser, { colorScheme, width }: Look)
     locale: "en-GB",
     timezoneId: "UTC",
   });
+  context.setDefaultTimeout(PATIENCE_MS);
   return context.newPage();
 }
 

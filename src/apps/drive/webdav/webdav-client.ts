@@ -1,6 +1,7 @@
 import { type Dispatcher, request } from "undici";
 import { decodeBody } from "../../../service/fetch/read-body.ts";
 import { readXmlRecords, type XmlFields } from "../../../service/files/xml-records.ts";
+import type { createTurns } from "../../../shared/base/concurrency.ts";
 import type { HeldFile } from "../../port/integration.ts";
 import type { NotShown } from "../../port/not-shown.ts";
 import { type RemoteCall, takeRange } from "../../port/remote-call.ts";
@@ -38,11 +39,19 @@ export class WebdavClient {
   readonly #call: RemoteCall;
   readonly #settings: WebdavSettings;
   readonly #dispatcher: Dispatcher;
+  readonly #takeTurn: ReturnType<typeof createTurns>;
 
-  constructor(call: RemoteCall, settings: WebdavSettings, dispatcher: Dispatcher) {
+  /** @param takeTurn shared by all calls: some servers do not look for a target and move in one step */
+  constructor(
+    call: RemoteCall,
+    settings: WebdavSettings,
+    dispatcher: Dispatcher,
+    takeTurn: ReturnType<typeof createTurns>,
+  ) {
     this.#call = call;
     this.#settings = settings;
     this.#dispatcher = dispatcher;
+    this.#takeTurn = takeTurn;
   }
 
   /** What is at a place; undefined when nothing is. */
@@ -115,7 +124,7 @@ export class WebdavClient {
       ...(etag === undefined ? {} : { if: `<${destination}> ([${etag}])` }),
     };
     const send = () => this.#send("MOVE", from.parts, { headers, isFolder });
-    return this.#write(send, { isEffect: true, expects: [412] });
+    return this.#takeTurn(destination, () => this.#write(send, { isEffect: true, expects: [412] }));
   }
 
   /** Copies a file to a name that nobody else knows. Throws when it is taken. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { createTurns } from "../../../shared/base/concurrency.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import { inTurnOf, type Store } from "../../store/open-store.ts";
 
@@ -104,7 +105,7 @@ export interface SignInRecords {
 export function createSignInRecords(o: { store: Store; box: SecretBox; now: () => number }): SignInRecords {
   const { store, box, now } = o;
   const placeOf = (id: string) => `sign_ins.${id}`;
-  const turns = new Map<string, Promise<unknown>>();
+  const takeTurn = createTurns();
   const toColumns = (id: string, record: SignInRecord) => ({
     record: box.seal(JSON.stringify(record), placeOf(id)),
     updated_at: new Date(now()).toISOString(),
@@ -130,13 +131,6 @@ export function createSignInRecords(o: { store: Store; box: SecretBox; now: () =
       await store.deleteFrom("sign_ins").where("id", "=", id).execute();
     },
 
-    inTurn(id, work) {
-      const before = turns.get(id) ?? Promise.resolve();
-      const turn = before.catch(() => {}).then(() => inTurnOf(store, `sign-in ${id}`, work));
-      const end = turn.finally(() => turns.get(id) === end && turns.delete(id));
-      end.catch(() => {});
-      turns.set(id, end);
-      return turn;
-    },
+    inTurn: (id, work) => takeTurn(id, () => inTurnOf(store, `sign-in ${id}`, work)),
   };
 }

@@ -9,6 +9,7 @@ import { createDriveIntegration } from "../../../../src/apps/drive/drive-integra
 import { WebdavClient } from "../../../../src/apps/drive/webdav/webdav-client.ts";
 import { readWebdavSettings } from "../../../../src/apps/drive/webdav/webdav-settings.ts";
 import { RemoteCall } from "../../../../src/apps/port/remote-call.ts";
+import { createTurns } from "../../../../src/shared/base/concurrency.ts";
 import { createRunner, holdFile, refusal } from "../../run-action.ts";
 import { type DriveHost, describeDrive } from "../describe-drive.ts";
 import { describeDriveChanges } from "../drive-changes.ts";
@@ -63,7 +64,12 @@ it("Apache moves over no other version than the one that was found", async () =>
   const agent = new Agent();
   const context = { signal: AbortSignal.timeout(30_000), now: Date.now };
   const action = { level: "write", idempotent: false } as const;
-  const client = new WebdavClient(new RemoteCall({ app: "Apache", action, context, secrets: {} }), settings, agent);
+  const client = new WebdavClient(
+    new RemoteCall({ app: "Apache", action, context, secrets: {} }),
+    settings,
+    agent,
+    createTurns(),
+  );
   const put = (name: string, text: string, age: number) => {
     writeFileSync(join(server.folder, "files", name), text);
     utimesSync(join(server.folder, "files", name), age, age);

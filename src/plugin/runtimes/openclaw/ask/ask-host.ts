@@ -1,3 +1,4 @@
+import { createTurns } from "../../../../shared/base/concurrency.ts";
 import { isRecord } from "../../../../shared/base/json.ts";
 import type { ConnectionChoice } from "../../../calls/outcome.ts";
 import type { ConnectionAnswer, ConnectionQuestion, ConnectLink } from "../../../calls/pipeline.ts";
@@ -41,7 +42,7 @@ export interface HostQuestion {
 }
 
 /** The host takes one question of a conversation at a time. */
-const turns = new Map<string, Promise<unknown>>();
+const takeTurn = createTurns();
 
 /**
  * Asks a question in the conversation of a call. Undefined when nobody answered in time, or the host's function for it
@@ -68,14 +69,7 @@ export async function askQuestion(
     });
     return readAnswer(result, question.id);
   };
-  const before = turns.get(sessionKey) ?? Promise.resolve();
-  const turn = before.then(put).catch(() => undefined);
-  turns.set(sessionKey, turn);
-  try {
-    return await turn;
-  } finally {
-    if (turns.get(sessionKey) === turn) turns.delete(sessionKey);
-  }
+  return takeTurn(sessionKey, put).catch(() => undefined);
 }
 
 async function sendText(delivery: NonNullable<HostToolContext["delivery"]>, reply: unknown): Promise<void> {
