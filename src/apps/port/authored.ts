@@ -1,0 +1,25 @@
+import type { AuthoredPart } from "../../shared/seen/evidence.ts";
+
+/** Part of {@link Action}: whose the values in its results are. */
+export interface TellsAuthors<Connection> {
+  /**
+   * Parts of a result that `run` returned, each with one author; a value that stands in several parts may be named in each. What no part
+   * names counts as nothing seen. Looks at nothing but its arguments, and throws for nothing that `run` may return. Default: all
+   * of it is `somebody`'s, of the kind `answer`, by the name of the app.
+   */
+  authored?(
+    result: unknown,
+    args: Readonly<Record<string, unknown>>,
+    context: { readonly connection: Connection },
+  ): readonly AuthoredPart[];
+}
+
+/** Part of {@link Integration}: the owner's own data. */
+export interface TellsOwnValues<Context> {
+  /**
+   * Walks the owner's own data of one account by reads alone, whether an agent has seen them or not; newest or most telling first,
+   * in a bounded number of parts, so that the caller may stop after any. What cannot be read is left out. Ends early once
+   * `signal` aborts. Throws ServiceError where the account cannot be opened. Default: there are none.
+   */
+  ownValues?(context: Context): AsyncIterable<AuthoredPart>;
+}
