@@ -45,3 +45,25 @@ export const originsSchema = readableItems(originSchema).catch([]);
 
 /** Most origins of one call. */
 export const MAX_ORIGINS = 100;
+
+/** Most values of {@link saidSchema}, and the longest, in characters. */
+export const MAX_SAID = 100;
+export const MAX_SAID_CHARS = 200;
+
+/**
+ * `said` of a request: values of its arguments that stand in the words of the human, as the device says; unreadable ones are left
+ * out. Ours: not in the document.
+ */
+export const saidSchema = z
+  .array(z.string())
+  .transform((values) => values.filter(({ length }) => length <= MAX_SAID_CHARS).slice(0, MAX_SAID))
+  .optional()
+  .catch(undefined);
+
+/** Members beside a preview, and in its place where there is none. Ours: not in the document. */
+export const originMembers = {
+  /** Undefined where nobody looked. */
+  origins: originsSchema.optional(),
+  /** True where not all of the owner's data could be looked at. */
+  origins_partial: z.boolean().optional().catch(undefined),
+};
