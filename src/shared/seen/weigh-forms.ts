@@ -1,0 +1,100 @@
+import type { Origin } from "../wire/origin.ts";
+import type { Evidence, SeenSource } from "./evidence.ts";
+import type { FoundValue } from "./found-value.ts";
+import { shingle, type Token } from "./word-forms.ts";
+
+/** Where values may come from. */
+export interface Witnesses {
+  /** The human's words. */
+  readonly said?: Evidence | undefined;
+  /** The owner's own data. */
+  readonly own: Evidence;
+  /** Results of tools. */
+  readonly seen: Evidence;
+  /** Values that earlier calls brought from somebody else into the owner's data: they are not the owner's. */
+  readonly carried?: Evidence | undefined;
+}
+
+/** Whose a value is, and where it was seen. */
+export interface Verdict {
+  readonly origin: Origin["origin"];
+  readonly source?: SeenSource;
+}
+
+const UNSEEN: Verdict = { origin: "unseen" };
+
+/** One of the witnesses as a question: where does this form come from, if it is theirs? */
+type Witness = (form: string) => SeenSource | undefined;
+
+const HUMAN: SeenSource = { app: "", kind: "words", whose: "yours" };
+
+function witnessesOf({ said, own, seen, carried }: Witnesses): readonly (readonly [Origin["origin"], Witness])[] {
+  const whose = (whose: SeenSource["whose"], form: string) => {
+    if (whose === "yours" && carried?.find(form)) return undefined;
+    const sources =
+      whose === "somebody" ? [carried?.find(form), own.find(form), seen.find(form)] : [own.find(form), seen.find(form)];
+    return sources.find((source, index) => source && (source.whose === whose || (whose === "somebody" && index === 0)));
+  };
+  return [
+    ["you", (form) => said && (said.find(form) ? HUMAN : undefined)],
+    ["yours", (form) => whose("yours", form)],
+    ["somebody", (form) => whose("somebody", form)],
+  ];
+}
+
+/** Judges a value by its forms: the whole, or else all its parts. */
+export function weighValue({ asks, parts = [] }: Pick<FoundValue, "asks" | "parts">, witnesses: Witnesses): Verdict {
+  const whole = weighForms(asks, witnesses);
+  if (whole.origin !== "unseen" || parts.length === 0) return whole;
+  const verdicts = parts.map((forms) => weighForms(forms, witnesses));
+  // What is put together is as foreign as its most foreign part.
+  for (const origin of ["unseen", "somebody", "yours", "you"] as const) {
+    const verdict = verdicts.find((one) => one.origin === origin);
+    if (verdict) return verdict;
+  }
+  return UNSEEN;
+}
+
+/** Judges by the first witness that knows one of the forms. */
+export function weighForms(forms: readonly string[], witnesses: Witnesses): Verdict {
+  for (const [origin, find] of witnessesOf(witnesses)) {
+    for (const form of forms) {
+      const source = find(form);
+      if (source) return origin === "you" ? { origin } : { origin, source };
+    }
+  }
+  return UNSEEN;
+}
+
+/** Judges words by the witness that knows most of them, `share` of them at least; the owner's words may be rearranged. */
+export function weighWords(tokens: readonly Token[], share: number, witnesses: Witnesses): Verdict {
+  let best: Verdict & { covered: number } = { ...UNSEEN, covered: 0 };
+  for (const [origin, find] of witnessesOf(witnesses)) {
+    const { covered, source } = cover(tokens, find, origin === "you" ? [3, 2, 1] : [3]);
+    if (!source || covered < share || covered <= best.covered) continue;
+    best = origin === "you" ? { origin, covered: covered + 0.15 } : { origin, source, covered };
+  }
+  return best;
+}
+
+/** The share of words that stand in shingles which a witness knows; lone words count less. */
+function cover(
+  tokens: readonly Token[],
+  find: Witness,
+  lengths: readonly number[],
+): { covered: number; source?: SeenSource | undefined } {
+  const weights = new Array<number>(tokens.length).fill(0);
+  let first: SeenSource | undefined;
+  for (const wanted of lengths) {
+    const length = Math.min(wanted, tokens.length);
+    for (let at = 0; at + length <= tokens.length; at++) {
+      const form = shingle(tokens, at, length);
+      const source = form && find(form);
+      if (!source) continue;
+      first ??= source;
+      const weight = length === 1 && tokens.length > 1 ? 0.9 : 1;
+      for (let word = at; word < at + length; word++) weights[word] = Math.max(weights[word] ?? 0, weight);
+    }
+  }
+  return { covered: weights.reduce((sum, weight) => sum + weight, 0) / Math.max(1, tokens.length), source: first };
+}
