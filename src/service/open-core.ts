@@ -14,6 +14,7 @@ import { createAccessTokens } from "./connections/sign-in/access-tokens.ts";
 import { createActivity } from "./executions/activity.ts";
 import { createDelays } from "./executions/delays.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
+import { createOwnWalk } from "./executions/look-at-call.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
 import { createKeptWrites } from "./executions/undo/kept-writes.ts";
 import { addUndo } from "./executions/undo/undo-action.ts";
@@ -22,12 +23,13 @@ import type { createUrlFiles, UrlFiles } from "./fetch/url-files.ts";
 import type { Infrastructure } from "./open-infrastructure.ts";
 import { createServiceKeys } from "./secrets/service-keys.ts";
 import { createSettingsSeal } from "./secrets/settings-seal.ts";
+import { openSeen } from "./seen/open-seen.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import { findAccount, type Store } from "./store/open-store.ts";
 import { createKeep, type StoreState } from "./store/store-states.ts";
 
 /** Parts that run tools: catalog, connections, executor and their records. */
-export type Core = ReturnType<typeof createCore>;
+export type Core = Awaited<ReturnType<typeof createCore>>;
 
 /**
  * Opens what carries tools out for the owner's account, which the first start makes: only one process at a time may be
@@ -39,7 +41,7 @@ export async function openCore(
 ): Promise<{ accountId: string; core: Core }> {
   const known = await findAccount(infrastructure.store);
   const accountId = known ?? createId("acc");
-  const core = createCore(o, infrastructure, accountId);
+  const core = await createCore(o, infrastructure, accountId);
   if (known === undefined) await makeAccount(o, infrastructure.store, { accountId, connections: core.connections });
   return { accountId, core };
 }
@@ -63,7 +65,7 @@ function findFirstFolder({ files, dataDir }: CheckedOptions): string {
   return typeof files === "string" ? files : dataDir;
 }
 
-function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infrastructure, accountId: string) {
+async function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infrastructure, accountId: string) {
   const { now } = o;
   const log = openLog(o, store, node.id);
   const kept = createKeptWrites({ store, box, now, isOff: o.undoMegabytes === 0 });
@@ -84,6 +86,9 @@ function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infr
     trace: o.trace,
     canUndo: o.undoMegabytes > 0,
   };
+  const serviceKeys = createServiceKeys({ store, box, now });
+  const walk = createOwnWalk(run, catalog);
+  const seen = await openSeen({ ...o, store, box, serviceKeys, access, walk, markRead: log.markRead });
   const undo = createUndoRecords({ ...run, kept, log, catalog, connections, nodeId: node.id });
   const executor: Executor = createExecutor({
     ...run,
@@ -93,10 +98,10 @@ function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infr
     log,
     undo,
     delays,
+    seen,
     onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
   });
   const urlFiles = createLazyUrlFiles({ blobs, allowed: o.allowedFileHosts });
-  const serviceKeys = createServiceKeys({ store, box, now });
   const firstFolder = findFirstFolder(o);
   const connector = createConnector({
     connections,
@@ -121,6 +126,7 @@ function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infr
     activity,
     undo,
     delays,
+    seen,
     executionLog: log,
     executor,
     blobs,

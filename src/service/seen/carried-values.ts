@@ -1,0 +1,78 @@
+import { collectForms } from "../../shared/seen/collect-forms.ts";
+import { nameFile } from "./file-texts.ts";
+import { collectSaid, type JudgedValues, judgeValues, type KnownValues, openEvidence } from "./judge-origins.ts";
+import { collectParts, type EndedCall } from "./note-results.ts";
+import type { SeenPart } from "./seen-rows.ts";
+
+/**
+ * The values of a write that came from somebody else: from now on they are theirs in the owner's data, too. `known`: as it was
+ * before the write.
+ */
+export function findCarried(
+  principal: EndedCall["principal"],
+  values: JudgedValues,
+  known: KnownValues,
+): SeenPart[] {
+  const { index, digest } = known;
+  const { seen, own, carried } = openEvidence(known);
+  const said = collectSaid(values.said);
+  const found = collectParts(principal);
+  const add = (form: string) => {
+    if (said.find(form) !== undefined) return;
+    const source = carried.find(form) ?? (own.find(form) === undefined ? seen.find(form) : undefined);
+    if (source?.whose !== "somebody") return;
+    const bytes = digest(form);
+    if (!index.isKept("carried", bytes)) found.add("carried", source, bytes);
+  };
+  for (const form of collectForms(values.args)) add(form);
+  for (const { sha256, text } of values.files) {
+    if (sha256 !== undefined) add(nameFile(sha256));
+    for (const form of text === undefined ? [] : collectForms(text)) add(form);
+  }
+  for (const { origin, value, source } of judgeValues(values, known)) {
+    if (origin !== "somebody" || source === undefined) continue;
+    // Also what stands in another guise in the call than where it was seen.
+    for (const form of collectForms(value)) {
+      const bytes = digest(form);
+      if (said.find(form) === undefined && !index.isKept("carried", bytes))
+        found.add("carried", { ...source, whose: "somebody" }, bytes);
+    }
+  }
+  return found.list();
+}
+
+/** What a read took to its app from somebody else. */
+export interface CarriedValue {
+  readonly argument: string;
+  readonly value: string;
+  readonly kind: string;
+  /** App and kind of where it was seen; who wrote it is forgotten with the values. */
+  readonly app: string;
+  readonly seen_in: string;
+}
+
+const LEAKS: ReadonlySet<string> = new Set(["address", "host", "link"]);
+const MAX_LEAKS = 5;
+
+/** True for arguments that hold an address, host or link. */
+export function mayLeak(args: JudgedValues["args"]): boolean {
+  return collectForms(args).some(isPlace);
+}
+
+function isPlace(form: string): boolean {
+  return LEAKS.has(form.slice(0, form.indexOf(":")));
+}
+
+/** Addresses, hosts and links in the arguments of a read that came from somebody else. */
+export function findLeaks(args: JudgedValues["args"], known: KnownValues): CarriedValue[] {
+  return judgeValues({ args, files: [], said: [] }, known)
+    .filter(({ origin, kind }) => origin === "somebody" && LEAKS.has(kind))
+    .slice(0, MAX_LEAKS)
+    .map(({ argument, value, kind, source }) => ({
+      argument,
+      value,
+      kind,
+      app: source?.app ?? "",
+      seen_in: source?.kind ?? "",
+    }));
+}
