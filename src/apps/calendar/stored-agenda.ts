@@ -23,16 +23,11 @@ import {
 import type { PreviewLook } from "./event-effects.ts";
 import { findEvent, findInstances, findWritten, pickInstance, toPlace } from "./find-events.ts";
 import type { Series } from "./ics/calendar-file.ts";
-import {
-  describeDetails,
-  listPeople,
-  readEventText,
-  readTitle,
-  summariseInstance,
-  takesTime,
-} from "./ics/describe-event.ts";
+import { describeDetails, readEventText, readTitle, summariseInstance, takesTime } from "./ics/describe-event.ts";
 import type { Instance } from "./ics/instances.ts";
+import { listPeople } from "./ics/people.ts";
 import { listOddities } from "./ics/series-oddities.ts";
+import { listAccountAddresses } from "./own-addresses.ts";
 import { callEvent, previewAnswer, previewChange, previewNew, previewRemoval } from "./preview-event.ts";
 import { listFreeSpans } from "./time/free-time.ts";
 import { readSpan, readZone } from "./time/read-time.ts";
@@ -55,7 +50,7 @@ export class StoredAgenda implements Agenda {
   constructor(store: CollectionStore, context: ActionContext) {
     this.#store = store;
     this.#context = context;
-    this.#listOwn = makeOnce(() => listOwnAddresses(store, context));
+    this.#listOwn = makeOnce(() => listAccountAddresses(store, context.connection));
     this.#writing = { connection: context.connection, now: context.now, listOwn: this.#listOwn };
   }
 
@@ -109,11 +104,8 @@ export class StoredAgenda implements Agenda {
     const zone = readZone(o.zone, this.#defaultZone());
     const { item, file, series, others } = await findEvent(this.#store, eventId);
     const instance = pickInstance({ file, series }, { name: o.instance, zone });
-    const summary = summariseInstance(instance, {
-      ...toPlace({ item, file, series }),
-      zone,
-      own: await this.#listOwn(),
-    });
+    const own = await this.#listOwn();
+    const summary = summariseInstance(instance, { ...toPlace({ item, file, series }), zone, own });
     const { startsAt, endsAt } = instance;
     const oddities = listOddities(file, series, { span: { from: startsAt, to: endsAt + 1 }, zone });
     const whys = [...file.oddities, ...oddities.map(({ why }) => why)];
@@ -122,7 +114,7 @@ export class StoredAgenda implements Agenda {
       why: "It is in the same file.",
     }));
     const notShown = [...whys.map((why) => ({ where: summary.event_id, why })), ...more];
-    return { zone: zone.id, ...summary, ...describeDetails(file, instance, zone), ...sayNotShown(notShown) };
+    return { zone: zone.id, ...summary, ...describeDetails(file, instance, { zone, own }), ...sayNotShown(notShown) };
   }
 
   async create(o: Parameters<Agenda["create"]>[0]) {
@@ -139,7 +131,8 @@ export class StoredAgenda implements Agenda {
   async remove(target: EventTarget) {
     const composed = await composeRemoval(this.#store, target, this.#writing);
     const { item, bytes, zone } = composed;
-    const summary = summariseInstance(composed.instance, { ...toPlace(composed), zone, own: new Set() });
+    const own = await this.#listOwn();
+    const summary = summariseInstance(composed.instance, { ...toPlace(composed), zone, own });
     const facts = this.#say(composed, target);
     if (bytes !== undefined) await replaceItem(this.#store, item, { ...facts, write: "remove", bytes });
     const trashedTo = bytes === undefined ? await removeItem(this.#store, item, facts) : undefined;
@@ -228,12 +221,6 @@ export class StoredAgenda implements Agenda {
       ...summariseInstance(found.instance, { ...toPlace(found), zone, own: await this.#listOwn() }),
     };
   }
-}
-
-async function listOwnAddresses(store: CollectionStore, { connection }: ActionContext): Promise<ReadonlySet<string>> {
-  const { address } = connection.settings;
-  const known = await store.listOwnAddresses();
-  return new Set([...(typeof address === "string" ? [address] : []), ...known].map((one) => one.trim().toLowerCase()));
 }
 
 function listEvents({ master, overrides }: Series): ContentBlock[] {

@@ -2,6 +2,7 @@ import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { refuseSetting } from "../../service/service-error.ts";
 import { makeOnce } from "../../shared/base/concurrency.ts";
 import { localFolder } from "../port/connection-folder.ts";
+import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
 import { BUCKET_FIELDS, isInBucket } from "./bucket/bucket-settings.ts";
 import { createFolder, deleteFile, moveFile, uploadFile } from "./change-files.ts";
@@ -34,6 +35,11 @@ export function createDriveIntegration(o: { readonly allowed?: AllowedHosts } = 
     scopes: ["drive.read", "drive.write"],
     actions: actions.map((action) => action(open)),
     watch: createDriveWatch(open),
+    async *ownValues(context) {
+      const { walkOwnFiles } = await import("./own-files.ts");
+      const isRemote = isElsewhere(context.connection.settings);
+      yield* walkOwnFiles(await openToRead(open)(context), { signal: context.signal, isRemote });
+    },
     settingsForm: [
       {
         name: "folder",

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { tellsNobody } from "../port/authored.ts";
+import { tellFeeds, tellNewFeed } from "./authored-feed.ts";
 import { describeFeed, sayEnded } from "./describe-feed.ts";
 import { defineFeedsAction } from "./feeds.ts";
 import { endKeeps, subscriptionKeeps } from "./feeds-keeps.ts";
@@ -21,6 +23,7 @@ export const subscribe = defineFeedsAction({
   async preview({ url, title }, reader, { connection }) {
     return previewSubscription(await reader.planSubscribe(url), { title, label: connection.label });
   },
+  authored: tellNewFeed,
   async run({ url, title }, reader) {
     return describeFeed(await reader.subscribe(url, title));
   },
@@ -48,6 +51,7 @@ export const unsubscribe = defineFeedsAction({
   async preview({ feed_id, url }, reader, { connection }) {
     return previewEnd(await reader.planUnsubscribe(feed_id, url), connection.label);
   },
+  authored: tellsNobody,
   async run({ feed_id, url }, reader) {
     const { feed, trashedTo } = await reader.unsubscribe(feed_id, url);
     return sayEnded(feed, trashedTo);
@@ -64,6 +68,7 @@ export const listFeeds = defineFeedsAction({
   scopes: ["feeds.read"],
   arguments: z.strictObject({}),
   examples: [{}],
+  authored: tellFeeds,
   async run(_, reader) {
     return { feeds: (await reader.list()).map(describeFeed) };
   },

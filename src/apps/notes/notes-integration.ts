@@ -1,6 +1,7 @@
 import { refuseSetting } from "../../service/service-error.ts";
 import { makeOnce } from "../../shared/base/concurrency.ts";
 import { localFolder } from "../port/connection-folder.ts";
+import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
 import type { OpenNotebook } from "./notebook.ts";
 import type { NotionOptions } from "./notion/notion-accounts.ts";
@@ -28,6 +29,11 @@ export function createNotesIntegration(o: NotionOptions = {}): Integration {
     category: "notes",
     scopes: ["notes.read", "notes.write"],
     actions: actions.map((action) => action(open)),
+    async *ownValues(context) {
+      const { walkNotes } = await import("./own-notes.ts");
+      const isRemote = isOnNotion(context.connection.settings);
+      yield* walkNotes(await openToRead(open)(context), { signal: context.signal, isRemote });
+    },
     settingsForm: [
       {
         name: "folder",

@@ -23,3 +23,35 @@ export interface TellsOwnValues<Context> {
    */
   ownValues?(context: Context): AsyncIterable<AuthoredPart>;
 }
+
+/** What is known of a part beside its kind: who wrote it, its title, and when. */
+export interface PartFacts {
+  readonly by?: string | undefined;
+  readonly title?: string | undefined;
+  /** ISO 8601. */
+  readonly at?: string | undefined;
+}
+
+/** Makes the parts of one app: `yours` are of the owner's own data, all others `somebody`'s. */
+export function createAuthors(app: string) {
+  const of =
+    (whose: AuthoredPart["source"]["whose"]) =>
+    (kind: string, content: unknown, { by, title, at }: PartFacts = {}): AuthoredPart => ({
+      source: {
+        ...{ app, kind, whose },
+        ...(by !== undefined && by !== "" && { by }),
+        ...(title !== undefined && title !== "" && { title }),
+        ...(at !== undefined && at !== "" && { at }),
+      },
+      content,
+    });
+  return { yours: of("yours"), somebody: of("somebody") };
+}
+
+/** For a write whose result repeats its arguments alone: that says nothing of where they came from. */
+export const tellsNobody = () => [];
+
+/** For a write that shows what it changed: it makes nothing the owner's own, as its arguments are in there. */
+export function tellOthers(parts: readonly AuthoredPart[]): AuthoredPart[] {
+  return parts.filter(({ source }) => source.whose === "somebody");
+}
