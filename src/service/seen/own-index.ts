@@ -3,6 +3,7 @@ import { sha256Hex } from "../../shared/base/hash.ts";
 import { keepNewest } from "../../shared/base/newest.ts";
 import { collectForms } from "../../shared/seen/collect-forms.ts";
 import type { AuthoredPart, Evidence, SeenSource } from "../../shared/seen/evidence.ts";
+import type { KnownPlaces } from "../../shared/seen/look-alikes.ts";
 import type { Connection } from "../connections/connection.ts";
 import { createDigestTable, type Digest } from "./digest-table.ts";
 import { waitAtMost } from "./note-queue.ts";
@@ -30,7 +31,7 @@ export type WalkOwn = (
 /** The own data of some accounts. */
 export interface OwnEvidence extends Evidence {
   /** Addresses and hosts in it, in clear. */
-  readonly known: ReadonlySet<string>;
+  readonly known: KnownPlaces;
   /** True where not everything of them could be looked at. */
   readonly isPartial: boolean;
 }
@@ -142,7 +143,7 @@ type OwnValues = ReturnType<typeof createOwnValues>;
 function createOwnValues(digest: Digest) {
   const table = createDigestTable();
   const sources: SeenSource[] = [];
-  const known = new Set<string>();
+  const known = { addresses: new Set<string>(), hosts: new Set<string>() };
   let isPartial = false;
   return {
     known,
@@ -154,8 +155,8 @@ function createOwnValues(digest: Digest) {
           return;
         }
         table.add(digest(form), 0, at);
-        const value = /^(?:address|host):(.+)$/s.exec(form)?.[1];
-        if (value !== undefined && known.size < MAX_KNOWN) known.add(value);
+        if (form.startsWith(ADDRESS)) addKnown(known.addresses, form.slice(ADDRESS.length));
+        else if (form.startsWith(HOST)) addKnown(known.hosts, form.slice(HOST.length));
       }
     },
     find(bytes: Uint8Array): SeenSource | undefined {
@@ -166,6 +167,13 @@ function createOwnValues(digest: Digest) {
       isPartial = true;
     },
   };
+}
+
+const ADDRESS = "address:";
+const HOST = "host:";
+
+function addKnown(known: Set<string>, value: string): void {
+  if (known.size < MAX_KNOWN) known.add(value);
 }
 
 function joinAccounts(accounts: readonly OwnAccount[], digest: Digest): OwnEvidence {
@@ -179,7 +187,10 @@ function joinAccounts(accounts: readonly OwnAccount[], digest: Digest): OwnEvide
       }
       return undefined;
     },
-    known: new Set(all.flatMap(({ known }) => [...known])),
+    known: {
+      addresses: all.flatMap(({ known }) => [...known.addresses]),
+      hosts: all.flatMap(({ known }) => [...known.hosts]),
+    },
     isPartial: accounts.some((account) => account.isPartial()),
   };
 }
