@@ -26,6 +26,7 @@ import {
 import { createFlowTools } from "./flows/flow-tools.ts";
 import { type Journal, openJournal } from "./journal/journal.ts";
 import { openStateFile } from "./journal/state-file.ts";
+import { createSessionAnswers } from "./origins/session-answers.ts";
 import type { ToolOutcome } from "./outcome.ts";
 import type { HumanChannel, Pipeline, PipelineSettings, ResultReceiver, ToolCall } from "./pipeline.ts";
 import { createResultStore, type ResultPage, type ResultQuery } from "./results.ts";
@@ -198,7 +199,8 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
 /** What a session knows of its calls while it runs. */
 function startMemory() {
   const running = { running: new Map(), queue: new CallQueue() };
-  return { spent: new Map(), advised: new Set<string>(), chosen: new Map(), endedKeys: new Map(), ...running };
+  const answers = createSessionAnswers();
+  return { spent: new Map(), advised: new Set<string>(), chosen: new Map(), endedKeys: new Map(), answers, ...running };
 }
 
 function openClient(

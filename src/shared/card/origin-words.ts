@@ -25,7 +25,7 @@ export function drawOriginValue({ argument, kind, value }: Origin, also?: RegExp
 
 /** The argument that a value stands in, behind it. */
 export function drawPlace(argument: string, also?: RegExp): string {
-  return `(${drawName(argument, also)})`;
+  return `(${drawName(cutMiddle(argument, MAX_NAME), also)})`;
 }
 
 /** Where a value comes from, in words that follow it. Everything from outside stands in quotes. */
@@ -103,7 +103,7 @@ const OWN_SOURCES: Readonly<Record<string, string>> = {
 function describeOwn(source: OriginSource | undefined, also?: RegExp): string {
   const { kind = "", title = "" } = source ?? {};
   const where = OWN_SOURCES[kind] ?? "in data of yours";
-  return title === "" || kind === "address" ? where : `${where}: ${quoteName(title, also)}`;
+  return title === "" || kind === "address" ? where : `${where}, ${quoteName(title, also)}`;
 }
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

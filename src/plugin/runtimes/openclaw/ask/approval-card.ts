@@ -2,6 +2,7 @@ import { cutText } from "../../../../shared/base/text.ts";
 import { type CardFact, fence, IN_FENCE } from "../../../../shared/card/card-layout.ts";
 import { drawName, drawPart, drawProse, drawText } from "../../../../shared/card/card-text.ts";
 import { drawFlowPreviews, listCallLabels } from "../../../../shared/card/flow-previews.ts";
+import { listOrigins, ORIGIN_LABELS } from "../../../../shared/card/origin-facts.ts";
 import { drawPreview, PREVIEW_LABELS, splitTold } from "../../../../shared/card/preview-facts.ts";
 import { drawFile, drawUntold, EFFECT_WORD } from "../../../calls/ask/card.ts";
 import type { ApprovalRequest, Effect } from "../../../calls/ask/request.ts";
@@ -113,15 +114,18 @@ function describe(request: ApprovalRequest, parts: CardParts) {
   const inCard = findForgeries(request);
   const previews = drawFlowPreviews(request.previews ?? [], inCard);
   const looked = [...drawPreview(request, inCard), ...previews].flatMap(sayFact);
+  const { moreStrangers, known } = listOrigins(request, inCard);
+  const strangers = moreStrangers.map((line) => `${ORIGIN_LABELS[0]}: ${line}`);
+  const own = known.map((line) => `${ORIGIN_LABELS[1]}: ${line}`);
   const { untold, told } = splitTold(request.arguments, request.preview);
   const args = drawUntold({ ...request, arguments: untold }, inCard).map(({ line }) => line);
   const raw = drawUntold({ ...request, arguments: told }, inCard).map(({ line }) => line);
   const files = request.files.map((file) => `File${file.field === "file" ? ":" : ""} ${drawFile(file, inCard)}`);
-  const facts = [...parts.first, describeTarget(request), ...looked, ...args, ...files, ...parts.more];
+  const facts = [...parts.first, describeTarget(request), ...looked, ...args, ...files, ...strangers, ...parts.more];
   if (facts.every((line) => redact(line) === line)) {
     const whole = addBoilerplate(
       facts,
-      [...raw.filter((line) => redact(line) === line), ...describeBoilerplate(request)],
+      [...[...own, ...raw].filter((line) => redact(line) === line), ...describeBoilerplate(request)],
       parts.code,
     ).find((lines) => measure(lines) <= ROOM && parts.shows(draw(lines)));
     if (whole !== undefined) return { lines: whole, isComplete: true };

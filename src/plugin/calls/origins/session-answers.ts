@@ -1,0 +1,56 @@
+import type { GrowingEvidence } from "../../../shared/seen/memory-evidence.ts";
+import type { Origin } from "../../../shared/wire/origin.ts";
+import type { SaidEvidence } from "./said-words.ts";
+
+/** Answers of a session's tools, for a service that does not say where values come from. */
+export interface SessionAnswers {
+  /** Keeps an answer of an app, of about so many characters, until it is needed; cheap, and forgets the oldest. */
+  note(answer: SessionAnswer): void;
+  /** Origins by the answers and the human's words alone; none where neither is known. */
+  judge(args: Readonly<Record<string, unknown>>, said: SaidEvidence | undefined): Promise<readonly Origin[]>;
+}
+
+/** An answer of one tool. */
+export interface SessionAnswer {
+  readonly app: string;
+  readonly content: unknown;
+  /** Characters of its JSON text, about. */
+  readonly size: number;
+}
+
+/** Of answers that were not read yet. */
+const MAX_CHARS = 8_000_000;
+const MAX_ANSWERS = 1_000;
+/** Most values of the session: what is older is forgotten. */
+const MAX_FORMS = 100_000;
+
+/** Starts without any. What is kept is in memory alone, and read when a human is asked. */
+export function createSessionAnswers(): SessionAnswers {
+  const waiting: SessionAnswer[] = [];
+  let size = 0;
+  let evidence: GrowingEvidence | undefined;
+  return {
+    note(answer) {
+      waiting.push(answer);
+      size += answer.size;
+      while (waiting.length > MAX_ANSWERS || (size > MAX_CHARS && waiting.length > 0)) {
+        size -= waiting.shift()?.size ?? 0;
+      }
+    },
+    async judge(args, said) {
+      if (evidence === undefined && waiting.length === 0 && said === undefined) return [];
+      const [{ createEvidence }, { judgeCall }] = await Promise.all([
+        import("../../../shared/seen/memory-evidence.ts"),
+        import("../../../shared/seen/judge-call.ts"),
+      ]);
+      evidence ??= createEvidence({ limit: MAX_FORMS });
+      for (const { app, content } of waiting) {
+        evidence.note({ source: { whose: "somebody", app, kind: "answer" }, content });
+      }
+      waiting.length = 0;
+      size = 0;
+      const nothing = { find: () => undefined };
+      return judgeCall({ args, files: [] }, { said, own: nothing, seen: evidence, known: said?.known });
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { html } from "hono/html";
+import { parseJson } from "../../../shared/base/json.ts";
+import { listOrigins } from "../../../shared/card/origin-facts.ts";
+import { originsSchema } from "../../../shared/wire/origin.ts";
+import type { ApprovalContent } from "../../approvals/approval-rows.ts";
+import type { Markup } from "./page.ts";
+
+/** Values of a held call that are not the owner's, right below what it would do; empty where there are none. */
+export function strangersPart(content: ApprovalContent): Markup {
+  const { strangers, moreStrangers } = listOrigins(readJudged(content));
+  if (strangers.length === 0) return html``;
+  const more =
+    moreStrangers.length === 0
+      ? ""
+      : html`<details class="more"><summary>All values that are not yours</summary>${lineList(moreStrangers)}</details>`;
+  return html`<div class="notice warn origins" role="group" aria-label="Values that are not yours">${lineList(strangers)}${more}</div>`;
+}
+
+/** Values of a held call that are the owner's, or were typed by them; empty where there are none. */
+export function knownPart(content: ApprovalContent): Markup {
+  const { known } = listOrigins(readJudged(content));
+  return known.length === 0 ? html`` : html`<p class="muted">Known values: ${known.join("; ")}.</p>`;
+}
+
+function readJudged({ origins, originsPartial }: ApprovalContent) {
+  return { origins, originScope: originsPartial === true ? ("partial" as const) : ("all" as const) };
+}
+
+/** What a read took to its app from somebody else, in lines; none where it took nothing. */
+export function listCarried(carries: string | null): readonly string[] {
+  const origins = carries === null ? [] : originsSchema.parse(parseJson(carries));
+  const { strangers, moreStrangers } = listOrigins({ origins });
+  return [...strangers, ...moreStrangers];
+}
+
+function lineList(lines: readonly string[]): Markup {
+  return html`<ul class="follows">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
+}
