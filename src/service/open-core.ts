@@ -14,8 +14,8 @@ import { createAccessTokens } from "./connections/sign-in/access-tokens.ts";
 import { createActivity } from "./executions/activity.ts";
 import { createDelays } from "./executions/delays.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
-import { createOwnWalk } from "./executions/look-at-call.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
+import { createOwnWalk } from "./executions/look-at-call.ts";
 import { createKeptWrites } from "./executions/undo/kept-writes.ts";
 import { addUndo } from "./executions/undo/undo-action.ts";
 import { createUndoRecords } from "./executions/undo/undo-records.ts";
@@ -79,16 +79,11 @@ async function createCore(o: CheckedOptions, { store, states, box, node, blobs }
   const grants = createGrants(store, now);
   const apps = createAppsFollower();
   const access = createAccess({ states, catchUp: apps.catchUp, grants, catalog, connections, rules, now });
-  const run = {
-    accessTokens,
-    now,
-    providerTimeoutMs: o.providerTimeoutMs,
-    trace: o.trace,
-    canUndo: o.undoMegabytes > 0,
-  };
+  const { providerTimeoutMs, trace } = o;
+  const run = { accessTokens, now, providerTimeoutMs, trace, canUndo: o.undoMegabytes > 0 };
   const serviceKeys = createServiceKeys({ store, box, now });
   const walk = createOwnWalk(run, catalog);
-  const seen = await openSeen({ ...o, store, box, serviceKeys, access, walk, markRead: log.markRead });
+  const seen = await openSeen({ ...o, ...log, log: o.log, store, box, serviceKeys, access, walk });
   const undo = createUndoRecords({ ...run, kept, log, catalog, connections, nodeId: node.id });
   const executor: Executor = createExecutor({
     ...run,
@@ -109,7 +104,6 @@ async function createCore(o: CheckedOptions, { store, states, box, node, blobs }
     ownFolders: [...new Set([o.dataDir, firstFolder])],
     isFirstApp: (connection) => isFirstApp(connection, firstFolder),
   });
-  const activity = createActivity(store, log.flush);
   const install = (added: readonly Integration[]) => replace([...integrations, ...added]);
   return {
     states,
@@ -123,7 +117,7 @@ async function createCore(o: CheckedOptions, { store, states, box, node, blobs }
     rules,
     accessTokens,
     sources: createSourceStore(store, now),
-    activity,
+    activity: createActivity(store, log.flush),
     undo,
     delays,
     seen,

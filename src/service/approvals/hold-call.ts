@@ -205,7 +205,15 @@ async function findNextNumber(store: Store): Promise<number> {
 }
 
 /** A call as the owner sees it. */
-export function describeCall({ entry, connection, args, file, stored, said, looked = {} }: PreparedCall): ApprovalContent {
+export function describeCall({
+  entry,
+  connection,
+  args,
+  file,
+  stored,
+  said,
+  looked = {},
+}: PreparedCall): ApprovalContent {
   const { action, integration } = entry;
   const copy = cloneJson(args) as typeof args;
   const references = [

@@ -106,7 +106,11 @@ export function createApiKeys(store: Store, states: StoreStates, now: () => numb
         .where("revoked_at", "is", null)
         .executeTakeFirst();
       // What it has seen goes with it.
-      await store.deleteFrom("seen_values").where("api_key_id", "=", apiKeyId).where("account_id", "=", accountId).execute();
+      await store
+        .deleteFrom("seen_values")
+        .where("api_key_id", "=", apiKeyId)
+        .where("account_id", "=", accountId)
+        .execute();
       return result.numUpdatedRows > 0n;
     },
   };

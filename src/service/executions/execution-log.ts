@@ -123,7 +123,9 @@ export function createExecutionLog(
     /** Notes what a read took to its app from somebody else. */
     async markRead(id: string, carries: string): Promise<void> {
       await reads.flush();
-      await inSoftTransaction(store, (db) => db.updateTable("executions").set({ carries }).where("id", "=", id).execute());
+      await inSoftTransaction(store, (db) =>
+        db.updateTable("executions").set({ carries }).where("id", "=", id).execute(),
+      );
     },
 
     /** One execution of an account. */

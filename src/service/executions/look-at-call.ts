@@ -1,11 +1,11 @@
+import type { ActionResult } from "../../apps/port/hide-secrets.ts";
 import { MAX_PREVIEW_MS } from "../../shared/wire/preview.ts";
-import type { EndedCall } from "../seen/note-results.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import { type KeptFile, readFiles, watchKept } from "../seen/file-texts.ts";
+import type { EndedCall } from "../seen/note-results.ts";
 import type { JudgedOrigins, Seen } from "../seen/open-seen.ts";
 import type { WalkOwn } from "../seen/own-index.ts";
 import type { ServiceError } from "../service-error.ts";
-import type { ActionResult } from "../../apps/port/hide-secrets.ts";
-import type { Catalog } from "../catalog/catalog.ts";
 import { type Looked, previewCall } from "./preview-call.ts";
 import { type PreparedCall, type RunParts, walkOwnValues } from "./run-action.ts";
 import type { LookedCall, ToolCall } from "./tool-call.ts";

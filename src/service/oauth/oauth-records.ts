@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import { addWaiting, markOpened } from "../auth/registration/waiting-session.ts";
 import { toSubject } from "../auth/grants.ts";
+import { addWaiting, markOpened } from "../auth/registration/waiting-session.ts";
 import { hashSecret } from "../auth/secrets.ts";
 import type { Store } from "../store/open-store.ts";
 

@@ -8,11 +8,7 @@ import type { SeenPart } from "./seen-rows.ts";
  * The values of a write that came from somebody else: from now on they are theirs in the owner's data, too. `known`: as it was
  * before the write.
  */
-export function findCarried(
-  principal: EndedCall["principal"],
-  values: JudgedValues,
-  known: KnownValues,
-): SeenPart[] {
+export function findCarried(principal: EndedCall["principal"], values: JudgedValues, known: KnownValues): SeenPart[] {
   const { index, digest } = known;
   const { seen, own, carried } = openEvidence(known);
   const said = collectSaid(values.said);

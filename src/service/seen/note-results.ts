@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sha256Hex } from "../../shared/base/hash.ts";
 import { shortenText } from "../../shared/base/text.ts";
+import { collectForms } from "../../shared/seen/collect-forms.ts";
+import type { AuthoredPart, SeenSource } from "../../shared/seen/evidence.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { ServiceError } from "../service-error.ts";
-import { collectForms } from "../../shared/seen/collect-forms.ts";
-import type { AuthoredPart, SeenSource } from "../../shared/seen/evidence.ts";
 import type { Digest } from "./digest-table.ts";
 import { type CallFile, type KeptFile, nameFile } from "./file-texts.ts";
 import type { SeenIndex } from "./seen-index.ts";

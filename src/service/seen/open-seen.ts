@@ -13,9 +13,9 @@ import { findCarried, findLeaks, mayLeak } from "./carried-values.ts";
 import { createDigest, type Digest } from "./digest-table.ts";
 import type { CallFile } from "./file-texts.ts";
 import { judgeValues, type KnownValues } from "./judge-origins.ts";
+import { createNoteQueue, waitAtMost } from "./note-queue.ts";
 import { type EndedCall, findNewValues, hashAnswer } from "./note-results.ts";
 import { createOwnIndexes, type OwnIndexes, type WalkOwn } from "./own-index.ts";
-import { createNoteQueue, waitAtMost } from "./note-queue.ts";
 import { createSeenIndexes, type SeenIndexes } from "./seen-index.ts";
 import { openSeenRows, type SeenPart, type SeenRows } from "./seen-rows.ts";
 
@@ -61,7 +61,7 @@ interface SeenParts {
 /** Name of the key of the digests. */
 const KEY_NAME = "seen-values";
 /** Longest waits of a judgement, in milliseconds: for what is being noted, for the owner's data, and for all of it. */
-const NOTING_MS = 1000;
+const NOTING_MS = 1500;
 const OWN_MS = 2500;
 const JUDGING_MS = 4000;
 /** Answers that are known to hold nothing new, and for how long, in milliseconds. */
@@ -80,7 +80,9 @@ export function createSeen(parts: SeenParts, digest: Digest): Seen {
   const rows = openSeenRows(parts);
   const indexes = createSeenIndexes(rows, parts.now);
   const noting = createNoting(parts, { own, rows, indexes, digest });
-  const queue = createNoteQueue<EndedCall>((call) => noting(call).catch(tell(parts, "What a tool answered could not be noted.")));
+  const queue = createNoteQueue<EndedCall>((call) =>
+    noting(call).catch(tell(parts, "What a tool answered could not be noted.")),
+  );
 
   async function judge({ principal, args, said, readFiles }: JudgedCall): Promise<JudgedOrigins> {
     const isNoted = await waitAtMost(queue.settle(), NOTING_MS);
@@ -109,7 +111,9 @@ export function createSeen(parts: SeenParts, digest: Digest): Seen {
 }
 
 function tell({ log }: SeenParts, message: string) {
-  return (cause: unknown): undefined => log({ level: "error", message, cause }) as undefined;
+  return (cause: unknown): undefined => {
+    log({ level: "error", message, cause });
+  };
 }
 
 interface Memory {
@@ -138,7 +142,8 @@ function createNoting(parts: SeenParts, { own, rows, indexes, digest }: Memory) 
     }
     const known = await readKnown(principal);
     own.touch(connection.id);
-    const carried = error === undefined ? findCarried(principal, { args, said, files: await call.readFiles() }, known) : [];
+    const carried =
+      error === undefined ? findCarried(principal, { args, said, files: await call.readFiles() }, known) : [];
     return [...carried, ...(await findNewValues(call, known))];
   }
 

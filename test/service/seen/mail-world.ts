@@ -35,7 +35,7 @@ export async function startMailWorld(options: TestServiceOptions = {}, world: ob
   const laid = {
     owner: { name: "Ina", address: OWNER, zone: "Europe/Berlin", today: "2026-03-02" },
     mails: [STRANGE_MAIL],
-    contacts: [{ id: "c1", name: "Berta Freund", emails: ["berta@friends.example"], phones: [] }],
+    contacts: [{ id: "personal/c1.vcf", name: "Berta Freund", emails: ["berta@friends.example"], phones: [] }],
     events: [],
     files: [],
     notes: [],

@@ -13,7 +13,9 @@ const send = (to: string, more: object = {}) => execute(service, "mail_send_mess
 
 describe("the origins of a call that waits", () => {
   test("name the mail that brought an address", async () => {
-    expect(originOf(await send("drop@elsewhere.example"), "drop@elsewhere.example")).toMatchObject({ origin: "unseen" });
+    expect(originOf(await send("drop@elsewhere.example"), "drop@elsewhere.example")).toMatchObject({
+      origin: "unseen",
+    });
     expect((await readMail(service)).status).toBe(200);
     const reply = await send("drop@elsewhere.example");
     expect(reply.status).toBe(412);
@@ -36,7 +38,11 @@ describe("the origins of a call that waits", () => {
     const preview = await post(service, "/api/tools/mail_send_message/preview", mailTo(STRANGER));
     expect(originOf(preview, STRANGER)).toMatchObject({ origin: "somebody" });
     const input = mailTo(STRANGER).arguments;
-    const canonical = await post(service, "/api/executions", { integration_id: "mail", action_id: "send_message", input });
+    const canonical = await post(service, "/api/executions", {
+      integration_id: "mail",
+      action_id: "send_message",
+      input,
+    });
     expect([canonical.status, originOf(canonical, STRANGER)?.origin]).toEqual([409, "somebody"]);
   });
 
@@ -58,7 +64,7 @@ describe("the origins of a call that waits", () => {
 describe("what a write carries", () => {
   test("stays somebody's in the owner's contacts", async () => {
     await readMail(service);
-    const contact = { arguments: { name: "Treasury", emails: ["drop@elsewhere.example"] } };
+    const contact = { arguments: { name: "Treasury", emails: [{ address: "drop@elsewhere.example" }] } };
     const made = await execute(service, "contacts_create_contact", { ...contact, confirmed: true });
     expect(made.json.ok).toBe(true);
     expect(originOf(await send("drop@elsewhere.example"), "drop@elsewhere.example")).toMatchObject({
@@ -68,7 +74,7 @@ describe("what a write carries", () => {
   });
 
   test("leaves the owner's own what it was", async () => {
-    const contact = { arguments: { name: "New", emails: ["new@friends.example"] } };
+    const contact = { arguments: { name: "New", emails: [{ address: "new@friends.example" }] } };
     await execute(service, "contacts_create_contact", { ...contact, said: ["new@friends.example"], confirmed: true });
     expect(originOf(await send("new@friends.example"), "new@friends.example")).toMatchObject({ origin: "yours" });
   });
