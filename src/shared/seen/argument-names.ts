@@ -18,6 +18,7 @@ const ACCOUNT =
   /(?:^|_)(?:iban|account|account_number|account_no|bic|payee_account|konto|kontonummer|compte|rib|wallet|card_number)$/;
 const PATH = /(?:^|_)(?:path|folder|destination|directory|dir|parent|file_?name)s?$/;
 const AMOUNT = /(?:^|_)(?:amount|price|total|sum|betrag|montant)$/;
+const TEXT = /(?:^|_)(?:body|text|html|message|description|content|append|notes?|comment|remarks?|summary)$/;
 const PHONE = /(?:^|_)(?:phone|mobile|tel|fax|number)$/;
 
 /** Reads the name of an argument, in snake or camel case. */
@@ -34,6 +35,7 @@ export function readArgumentName(name: string): NamedArgument {
     [ACCOUNT, { kind: "account", sink: true, opaque: false }],
     [PATH, { kind: "path", sink: false, opaque: false }],
     [AMOUNT, { kind: "amount", sink: false, opaque: false }],
+    [TEXT, { kind: "text", sink: false, opaque: false }],
     [PHONE, { kind: "phone", sink: false, opaque: false }],
   ];
   return kinds.find(([pattern]) => pattern.test(snake))?.[1] ?? { sink: false, opaque: false };

@@ -1,6 +1,7 @@
 import { cleanText } from "./clean-text.ts";
 import { readDisguised } from "./disguises.ts";
 import { pathValue } from "./find-links.ts";
+import { numberForms } from "./find-numbers.ts";
 import { findPlaces, findValues } from "./find-values.ts";
 import { walkContent } from "./walk-content.ts";
 import { nameForm, readWords, shingle } from "./word-forms.ts";
@@ -9,23 +10,29 @@ import { nameForm, readWords, shingle } from "./word-forms.ts";
 export interface CollectLimits {
   /** Most forms; default 20,000. */
   readonly forms?: number;
-  /** Most characters that are read; default 500,000. */
+  /** Most characters that are read; default 250,000. */
   readonly characters?: number;
 }
 
-const MOST_NODES = 100_000;
+const MOST_NODES = 200_000;
+/** What a value costs besides its characters. */
+const PER_VALUE = 12;
 const LONGEST_NAME = 200;
+const PLAIN_NUMBER = /^\d{1,15}$/;
 
 /**
  * Collects the forms of all values in JSON or text, each once: first those of addresses, links, numbers, dates and paths, then
  * words. What is over the limits is left out, so it will count as unseen.
  */
 export function collectForms(content: unknown, limits: CollectLimits = {}): string[] {
-  const { forms: most = 20_000, characters = 500_000 } = limits;
+  const { forms: most = 20_000, characters = 250_000 } = limits;
   const texts = takeTexts(content, characters);
   const forms = new Set<string>();
-  const cleaned = texts.map((text) => ({ text: cleanText(text), words: true }));
-  const disguised = texts.flatMap(readDisguised).map(({ text, words }) => ({ text: cleanText(text), words }));
+  const numbers = texts.filter((text) => PLAIN_NUMBER.test(text));
+  for (const text of numbers) addAll(forms, [...numberForms(text), `name:${text}`, `words:${text}`], most);
+  const others = texts.filter((text) => !PLAIN_NUMBER.test(text));
+  const cleaned = others.map((text) => ({ text: cleanText(text), words: true }));
+  const disguised = others.flatMap(readDisguised).map(({ text, words }) => ({ text: cleanText(text), words }));
   for (const { text, words } of [...cleaned, ...disguised]) {
     for (const value of words ? findValues(text) : findPlaces(text)) addAll(forms, value.gives, most);
     if (words && text.length <= LONGEST_NAME) addAll(forms, wholeForms(text), most);
@@ -59,13 +66,14 @@ function addWords(forms: Set<string>, text: string, most: number): void {
 }
 
 function takeTexts(content: unknown, characters: number): string[] {
-  const texts: string[] = [];
+  const texts = new Set<string>();
   let left = characters;
   for (const { value } of walkContent(content, MOST_NODES)) {
     const text = String(value).slice(0, left);
-    left -= text.length + 8;
-    if (text !== "") texts.push(text);
+    if (texts.has(text)) continue;
+    left -= text.length + PER_VALUE;
+    if (text !== "") texts.add(text);
     if (left <= 0) break;
   }
-  return texts;
+  return [...texts];
 }

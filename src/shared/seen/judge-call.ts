@@ -1,6 +1,7 @@
 import { MAX_ORIGINS, type Origin } from "../wire/origin.ts";
 import { readArgumentName } from "./argument-names.ts";
-import { type Judged, judgeText, judgeWhole } from "./judge-text.ts";
+import { judgeText, judgeWhole } from "./judge-text.ts";
+import type { Judged } from "./judged.ts";
 import { findLookAlike, type KnownPlaces } from "./look-alikes.ts";
 import type { Witnesses } from "./weigh-forms.ts";
 

@@ -35,8 +35,11 @@ export function* walkContent(content: unknown, mostNodes: number): Generator<Lea
         at: 0,
       });
     }
-    let next: Member | undefined;
-    while (stack.length > 0 && !(next = takeNext(stack.at(-1)))) stack.pop();
+    let next = takeNext(stack.at(-1));
+    while (!next && stack.length > 0) {
+      stack.pop();
+      next = takeNext(stack.at(-1));
+    }
     if (!next || ++nodes > mostNodes) return;
     if (next.own && !/^[A-Za-z][\w-]{0,40}$/.test(next.name)) yield { value: next.name, name: "" };
     ({ value, name } = next);

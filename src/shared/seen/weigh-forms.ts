@@ -15,6 +15,9 @@ export interface Witnesses {
   readonly carried?: Evidence | undefined;
 }
 
+/** A witness that knows nothing. */
+export const NOBODY: Evidence = { find: () => undefined };
+
 /** Whose a value is, and where it was seen. */
 export interface Verdict {
   readonly origin: Origin["origin"];
@@ -66,15 +69,84 @@ export function weighForms(forms: readonly string[], witnesses: Witnesses): Verd
   return UNSEEN;
 }
 
-/** Judges words by the witness that knows most of them, `share` of them at least; the owner's words may be rearranged. */
-export function weighWords(tokens: readonly Token[], share: number, witnesses: Witnesses): Verdict {
+/**
+ * Judges words by the witness that knows most of them, `share` of them at least. The human's words may be rearranged and
+ * inflected, if not `inOrder`.
+ */
+export function weighWords(tokens: readonly Token[], share: number, witnesses: Witnesses, inOrder = false): Verdict {
   let best: Verdict & { covered: number } = { ...UNSEEN, covered: 0 };
   for (const [origin, find] of witnessesOf(witnesses)) {
-    const { covered, source } = cover(tokens, find, origin === "you" ? [3, 2, 1] : [3]);
+    const { covered, source } = cover(tokens, find, origin !== "you" ? [3] : inOrder ? [3, 2] : [3, 2, 1]);
     if (!source || covered < share || covered <= best.covered) continue;
     best = origin === "you" ? { origin, covered: covered + 0.15 } : { origin, source, covered };
   }
   return best;
+}
+
+/** Words in a row that one witness has, and whose they are. */
+export interface WordRun {
+  readonly from: number;
+  /** The word after the last one. */
+  readonly to: number;
+  readonly verdict: Verdict;
+}
+
+/**
+ * Finds runs of words that a witness has, of at least `shortest` words: those of the human, and else the longest of others.
+ */
+export function findRuns(
+  tokens: readonly Token[],
+  shortest: { readonly said: number; readonly others: number },
+  witnesses: Witnesses,
+): WordRun[] {
+  const runs: WordRun[] = [];
+  const all = witnessesOf(witnesses);
+  for (let at = 0; at < tokens.length; ) {
+    let best: WordRun | undefined;
+    for (const [origin, find] of all) {
+      const run = runFrom(
+        tokens,
+        at,
+        origin === "you" ? { length: shortest.said, letters: 3 } : { length: shortest.others, letters: 4 },
+        find,
+      );
+      if (!run || run.to <= (best?.to ?? at) || best?.verdict.origin === "you") continue;
+      best = { from: at, to: run.to, verdict: origin === "you" ? { origin } : { origin, source: run.source } };
+    }
+    if (best) runs.push(best);
+    at = best?.to ?? at + 1;
+  }
+  return runs;
+}
+
+function runFrom(tokens: readonly Token[], at: number, shortest: { length: number; letters: number }, find: Witness) {
+  for (let length = Math.min(3, tokens.length - at); length >= shortest.length; length--) {
+    const word = tokens[at]?.word ?? "";
+    if (length === 1 && word.length < shortest.letters && !/\d/.test(word)) continue;
+    const first = findShingle(tokens, at, length, find);
+    if (!first) continue;
+    let to = at + length;
+    while (length > 1 && to < tokens.length && findShingle(tokens, to - length + 1, length, find)) to += 1;
+    return { to, source: first };
+  }
+  return undefined;
+}
+
+/** Endings that a word may have more or less than the human's. */
+const ENDINGS = ["s", "n", "e", "en", "es", "er", "em"];
+
+function findShingle(tokens: readonly Token[], at: number, length: number, find: Witness): SeenSource | undefined {
+  const form = shingle(tokens, at, length);
+  if (!form) return undefined;
+  const exact = find(form);
+  const word = tokens[at]?.word ?? "";
+  if (exact || length > 1 || word.length < 4) return exact;
+  const others = ENDINGS.flatMap((end) => [
+    `${form}${end}`,
+    ...(word.endsWith(end) && word.length - end.length > 3 ? [form.slice(0, -end.length)] : []),
+  ]);
+  const other = others.find((one) => find(one));
+  return other === undefined ? undefined : find(other);
 }
 
 /** The share of words that stand in shingles which a witness knows; lone words count less. */
@@ -88,8 +160,7 @@ function cover(
   for (const wanted of lengths) {
     const length = Math.min(wanted, tokens.length);
     for (let at = 0; at + length <= tokens.length; at++) {
-      const form = shingle(tokens, at, length);
-      const source = form && find(form);
+      const source = findShingle(tokens, at, length, find);
       if (!source) continue;
       first ??= source;
       const weight = length === 1 && tokens.length > 1 ? 0.9 : 1;
