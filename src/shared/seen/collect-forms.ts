@@ -1,6 +1,6 @@
 import { cleanText } from "./clean-text.ts";
 import { readDisguised } from "./disguises.ts";
-import { pathValue } from "./find-links.ts";
+import { pathValue, wholeLink } from "./find-links.ts";
 import { numberForms } from "./find-numbers.ts";
 import { findPlaces, findValues } from "./find-values.ts";
 import { walkContent } from "./walk-content.ts";
@@ -17,7 +17,7 @@ export interface CollectLimits {
 const MOST_NODES = 200_000;
 /** What a value costs besides its characters. */
 const PER_VALUE = 12;
-const LONGEST_NAME = 200;
+const LONGEST_NAME = 300;
 const PLAIN_NUMBER = /^\d{1,15}$/;
 
 /**
@@ -48,11 +48,12 @@ function addAll(forms: Set<string>, more: Iterable<string>, most: number): void 
   for (const form of more) if (forms.size < most) forms.add(form);
 }
 
-/** A short text as a whole: a name, or a path with blanks in it. */
+/** A short text as a whole: a name, a link, or a path with blanks in it. */
 function wholeForms(text: string): string[] {
   const name = nameForm(readWords(text, 30));
   const path = text.includes("\n") ? undefined : pathValue(text, 0, text.length);
-  return [...(name ? [name] : []), ...(path?.gives ?? [])];
+  const link = text.includes("://") ? wholeLink(text.trim()) : undefined;
+  return [...(name ? [name] : []), ...(path?.gives ?? []), ...(link?.gives ?? [])];
 }
 
 function addWords(forms: Set<string>, text: string, most: number): void {

@@ -71,6 +71,13 @@ function hostForms(host: string): string[] {
   return [`host:${host}`];
 }
 
+/** A whole text as a link: also what is left without the points and brackets that end a sentence. */
+export function wholeLink(text: string): FoundValue | undefined {
+  const link = /\s/.test(text) ? undefined : linkValue(text, 0);
+  const bare = linkValue(text.replace(LINK_TAIL, ""), 0);
+  return link && { ...link, asks: [...new Set([...link.asks, ...(bare?.asks ?? [])])] };
+}
+
 /** Mail addresses, from each `@` to both sides. */
 export function findAddresses(text: string): FoundValue[] {
   const found: FoundValue[] = [];

@@ -1,5 +1,5 @@
 import { type CleanText, cleanText, cleanWithPlaces } from "./clean-text.ts";
-import { linkValue } from "./find-links.ts";
+import { wholeLink } from "./find-links.ts";
 import { groupsValue } from "./find-numbers.ts";
 import { findValues } from "./find-values.ts";
 import type { FoundValue, ValueKind } from "./found-value.ts";
@@ -20,7 +20,7 @@ export function judgeWhole(text: string, kind: ValueKind | undefined, witnesses:
   const clean = cleanText(text).trim();
   if (clean.length > LONGEST_TEXT) return judgeText(text, witnesses);
   if (kind === "path" && !clean.includes("\n")) return judgePath(text, witnesses);
-  const link = kind === "link" && !/\s/.test(clean) ? linkValue(clean, 0) : undefined;
+  const link = kind === "link" ? wholeLink(clean) : undefined;
   if (link) return judgeLink(text, link, witnesses, (part) => judgeName(part, witnesses));
   const [only] = clean.length > LONGEST_NAME * 4 ? [] : findValues(clean);
   if (only && only.at === 0 && only.end === clean.length) return judgeOnly(text, only, kind, witnesses);

@@ -26,25 +26,30 @@ export function lookOf(text: string): string {
     .replace(/[01il|]/g, (letter) => (letter === "0" ? "o" : "l"));
 }
 
-/** The known address or host that an address or host could be taken for; undefined for none. */
+/** Names of offices rather than people: the same one at another domain says nothing. */
+const OFFICES =
+  /^(?:admin|billing|buchhaltung|contact|hallo|hello|help|info|kontakt|mail|news|no-?reply|office|orders?|post|sales|service|shop|support|team)$/;
+
+/**
+ * The known address or host that one in its normal form could be taken for; undefined for none. First an address that is alike
+ * in both parts, then a host, then the same name at another domain.
+ */
 export function findLookAlike(place: string, { addresses, hosts }: KnownPlaces): string | undefined {
-  const at = place.lastIndexOf("@");
-  const host = place.slice(at + 1);
-  if (at >= 0) {
-    const known = addresses.find((address) => address.toLowerCase() !== place && isAlike(place, address.toLowerCase()));
-    if (known !== undefined) return known;
-  }
-  const own = [...hosts, ...addresses.map((address) => address.slice(address.lastIndexOf("@") + 1))];
-  return own.find((other) => other.toLowerCase() !== host && isHostAlike(host, other.toLowerCase()));
+  const [local, host] = splitAt(place);
+  const people = local === "" ? [] : addresses.map((known) => ({ known, parts: splitAt(known.toLowerCase()) }));
+  const others = people.filter(({ parts }) => parts[0] !== local || parts[1] !== host);
+  const alike = others.find(({ parts: [name, domain] }) => isNameAlike(local, name) && isHostAlike(host, domain));
+  if (alike) return alike.known;
+  const own = [...hosts, ...addresses.map((address) => splitAt(address)[1])].map((other) => other.toLowerCase());
+  const similar = own.includes(host) ? undefined : own.find((other) => isHostAlike(host, other));
+  if (similar !== undefined) return similar;
+  const namesake = OFFICES.test(local) ? undefined : others.find(({ parts }) => lookOf(parts[0]) === lookOf(local));
+  return namesake?.known;
 }
 
-function isAlike(place: string, known: string): boolean {
-  const [local = "", host = ""] = splitAt(place);
-  const [knownLocal = "", knownHost = ""] = splitAt(known);
-  const sameLocal = lookOf(local) === lookOf(knownLocal);
-  if (sameLocal) return true;
-  if (host !== knownHost && !isHostAlike(host, knownHost)) return false;
-  return knownLocal.length >= SHORTEST_NAME && isOneEdit(lookOf(local), lookOf(knownLocal));
+function isNameAlike(name: string, known: string): boolean {
+  const look = lookOf(name);
+  return look === lookOf(known) || (known.length >= SHORTEST_NAME && isOneEdit(look, lookOf(known)));
 }
 
 function splitAt(address: string): [string, string] {
@@ -53,6 +58,7 @@ function splitAt(address: string): [string, string] {
 }
 
 function isHostAlike(host: string, known: string): boolean {
+  if (host === known) return true;
   if (!known.includes(".")) return false;
   if (lookOf(host) === lookOf(known) || host.startsWith(`${known}.`)) return true;
   const [name, rest] = registrable(host);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { findLookAlike, isOneEdit } from "../../../src/shared/seen/look-alikes.ts";
 
 const known = {
-  addresses: ["bea@marshlegal.example", "tom@reyes-print.example", "info@bank.example"],
+  addresses: ["bea@marshlegal.example", "tom@reyes-print.example", "info@bank.example", "anna.berg@x.example"],
   hosts: ["readinglist.example", "x.example", "shop.known-store.example"],
 };
 
@@ -12,7 +12,9 @@ describe("findLookAlike", () => {
     ["one letter more", "bea@marshlegall.example", "bea@marshlegal.example"],
     ["two letters swapped", "bea@mashrlegal.example", "bea@marshlegal.example"],
     ["the same name at another domain", "bea@other-place.example", "bea@marshlegal.example"],
-    ["the same domain under another end", "info@marshlegal.test", "info@bank.example"],
+    ["the same domain under another end", "info@marshlegal.test", "marshlegal.example"],
+    ["one letter less before a known host", "be@marshlegal.example", undefined],
+    ["a longer name with one letter changed", "anna.barg@x.example", "anna.berg@x.example"],
     ["a known host as the first labels", "tom@reyes-print.example.frames.example", "tom@reyes-print.example"],
     ["a host with l for i", "readlnglist.example", "readinglist.example"],
     ["a host with rn for m", "rnarshlegal.example", "marshlegal.example"],
@@ -21,7 +23,7 @@ describe("findLookAlike", () => {
     expect(findLookAlike(place, known)).toBe(expected);
   });
 
-  test.each(["bea@marshlegal.example", "nobody@elsewhere.test", "bank.example", "y.example"])(
+  test.each(["bea@marshlegal.example", "nobody@elsewhere.test", "info@elsewhere.test", "bank.example", "y.example"])(
     "says nothing of %s",
     (place) => {
       expect(findLookAlike(place, known)).toBeUndefined();
