@@ -1,6 +1,7 @@
 import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { createStoreFields } from "../collections/dav-settings.ts";
 import { createStores } from "../collections/open-stores.ts";
+import { endWithSignal } from "../port/authored.ts";
 import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
 import type { OpenAgenda } from "./agenda.ts";
@@ -42,7 +43,7 @@ export function createCalendarIntegration(o: { readonly allowed?: AllowedHosts }
     actions: actions.map((action) => action(open)),
     async *ownValues(context) {
       const { walkOwnEvents } = await import("./own-events.ts");
-      yield* walkOwnEvents(await openToRead(stores.open)(context), context);
+      yield* endWithSignal(walkOwnEvents(await openToRead(stores.open)(context), context), context);
     },
     settingsForm: [
       ...createStoreFields({

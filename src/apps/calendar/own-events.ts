@@ -9,7 +9,9 @@ import { readSettingZone } from "./calendar-settings.ts";
 import { pickInstance, toPlace } from "./find-events.ts";
 import { parseCalendarFile } from "./ics/calendar-file.ts";
 import { describeDetails, summariseInstance } from "./ics/describe-event.ts";
+import { repeats } from "./ics/instances.ts";
 import { listAccountAddresses } from "./own-addresses.ts";
+import type { Span } from "./time/read-time.ts";
 
 /** How far back and ahead events are looked at. */
 const SPAN_MS = 366 * DAY_MS;
@@ -30,10 +32,9 @@ export async function* walkOwnEvents(
   let told = 0;
   for (const [index, item] of items.entries()) {
     if (index % FILES_AT_ONCE === 0) await takeBreath();
-    for (const { part, startsAt } of tellItem(item, { own, zone })) {
+    for (const { part, isNear } of tellItem(item, { own, zone, span })) {
       if (signal.aborted || told >= MAX_EVENTS) return;
-      // A store may give more than it was asked for; what repeats may have begun long ago.
-      if (part.source.whose !== "yours" || startsAt > span.to) continue;
+      if (part.source.whose !== "yours" || !isNear) continue;
       told += 1;
       yield part;
     }
@@ -41,14 +42,19 @@ export async function* walkOwnEvents(
 }
 
 /** The events of a file; none of one that cannot be read. */
-function tellItem(item: StoredItem, { own, zone }: { readonly own: ReadonlySet<string>; readonly zone: Zone }) {
+function tellItem(
+  item: StoredItem,
+  { own, zone, span }: { readonly own: ReadonlySet<string>; readonly zone: Zone; readonly span: Span },
+) {
   try {
     const file = parseCalendarFile(item.bytes);
     return file.series.flatMap((series) => {
       const instance = pickInstance({ file, series }, { name: undefined, zone });
       const summary = summariseInstance(instance, { ...toPlace({ item, file, series }), zone, own });
       const parts = tellEvent({ ...summary, ...describeDetails(file, instance, { zone, own }) });
-      return parts.map((part) => ({ part, startsAt: instance.startsAt }));
+      // A store may give more than it was asked for; what repeats may have begun long ago.
+      const isNear = instance.startsAt < span.to && (instance.endsAt > span.from || repeats(series));
+      return parts.map((part) => ({ part, isNear }));
     });
   } catch {
     return [];

@@ -1,6 +1,7 @@
 import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { createStoreFields } from "../collections/dav-settings.ts";
 import { createStores } from "../collections/open-stores.ts";
+import { endWithSignal } from "../port/authored.ts";
 import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
 import { ADDRESS_BOOKS, type OpenAddressBooks } from "./address-books.ts";
@@ -30,7 +31,7 @@ export function createContactsIntegration(o: { readonly allowed?: AllowedHosts }
     actions: actions.map((action) => action(open)),
     async *ownValues(context) {
       const { walkContacts } = await import("./own-contacts.ts");
-      yield* walkContacts(await openToRead(stores.open)(context), context);
+      yield* endWithSignal(walkContacts(await openToRead(stores.open)(context), context), context);
     },
     settingsForm: createStoreFields({
       server: "Contacts server (CardDAV)",

@@ -1,6 +1,7 @@
 import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { refuseSetting } from "../../service/service-error.ts";
 import { makeOnce } from "../../shared/base/concurrency.ts";
+import { endWithSignal } from "../port/authored.ts";
 import { localFolder } from "../port/connection-folder.ts";
 import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
@@ -38,7 +39,10 @@ export function createDriveIntegration(o: { readonly allowed?: AllowedHosts } = 
     async *ownValues(context) {
       const { walkOwnFiles } = await import("./own-files.ts");
       const isRemote = isElsewhere(context.connection.settings);
-      yield* walkOwnFiles(await openToRead(open)(context), { signal: context.signal, isRemote });
+      yield* endWithSignal(
+        walkOwnFiles(await openToRead(open)(context), { signal: context.signal, isRemote }),
+        context,
+      );
     },
     settingsForm: [
       {

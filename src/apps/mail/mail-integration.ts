@@ -1,6 +1,7 @@
 import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { refuseSetting } from "../../service/service-error.ts";
 import { makeOnce } from "../../shared/base/concurrency.ts";
+import { endWithSignal } from "../port/authored.ts";
 import { openToRead } from "../port/define-action.ts";
 import type { Integration, SettingField } from "../port/integration.ts";
 import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
@@ -162,7 +163,7 @@ export function createMailIntegration(
     watch: createMailWatch(open),
     async *ownValues(context) {
       const { walkOwnMail } = await import("./own-mail.ts");
-      yield* walkOwnMail(await openToRead(open)(context), context);
+      yield* endWithSignal(walkOwnMail(await openToRead(open)(context), context), context);
     },
     settingsForm,
     settingsHelp: "Fill in the servers and a way to sign in, or else only the folder at the end.",

@@ -15,7 +15,8 @@ const FROM =
   /^[\s*]*(?:From|Von|De|Da|Van|Från|Fra|Lähettäjä|Od|Feladó|De la|От|Від|Από|Kimden|Gönderen|差出人|送信者|发件人|發件人|寄件者|보낸 ?사람|Từ|Dari|จาก|من|מאת)[\s*]*[:：]/iu;
 const FURTHER =
   /^[\s*]*(?:Sent|Date|To|Cc|Subject|Reply-To|Gesendet|Datum|An|Betreff|Envoyé|À|Objet|Enviado(?: el)?|Fecha|Para|Asunto|CC|Inviato|Data|A|Oggetto|Verzonden|Aan|Onderwerp|Skickat|Till|Ämne|Sendt|Dato|Til|Emne|Lähetetty|Päivämäärä|Vastaanottaja|Aihe|Wysłano|Do|Temat|Odesláno|Komu|Předmět|Predmet|Elküldve|Dátum|Címzett|Tárgy|Trimis|Către|Subiect|Assunto|Отправлено|Дата|Кому|Тема|Надіслано|Στάλθηκε|Ημερομηνία|Προς|Θέμα|Tarih|Kime|Konu|日時|送信日時|日付|宛先|件名|发送时间|发送日期|日期|收件人|主题|主旨|寄件日期|收件者|보낸 ?날짜|날짜|받는 ?사람|제목|Ngày|Đến|Chủ đề|Tanggal|Kepada|Perihal|วันที่|ถึง|เรื่อง|التاريخ|إلى|الموضوع|תאריך|אל|נושא)[\s*]*[:：]/iu;
-const RULE = /^\s*[-_=*]{2,}\s*\S[^\n]{0,80}\S\s*[-_=*]{2,}\s*$/;
+/** What parts a mail from another one, such as `---- Forwarded message ----`: how it begins and ends. */
+const RULE = [/^[-_=*]{3}/, /[-_=*]{3}$/] as const;
 const PREFIXED = /^\s{0,3}[>＞]/;
 const HAS_ADDRESS = /[^\s<>@]@[^\s<>@]/;
 const HAS_DATE = /\d{4}|\d{1,2}[:.]\d{2}/;
@@ -81,20 +82,24 @@ function readIntroduction(lines: readonly string[], at: number) {
   if (line.trim() === "" || PREFIXED.test(line)) return undefined;
   const below = lines.slice(at + 1, at + 1 + HEAD_LINES);
   const isHead = FROM.test(line) && below.some((one) => FURTHER.test(one));
-  const isRule = RULE.test(line) && below.some((one) => FROM.test(one) || (FURTHER.test(one) && HAS_DATE.test(one)));
+  const isRule =
+    RULE.every((one) => one.test(line.trim())) &&
+    below.some((one) => FROM.test(one) || (FURTHER.test(one) && HAS_DATE.test(one)));
   if (isHead || isRule) return { length: 1, isRest: true, text: [line, ...below].join("\n") };
   for (let length = 1; length <= MAX_INTRODUCTION_LINES; length += 1) {
     const text = lines.slice(at, at + length).join(" ");
     if (text.length > MAX_INTRODUCTION || (lines[at + length - 1] ?? "").trim() === "") return undefined;
     if (!/[:：]\s*$/.test(text)) continue;
     const names = HAS_ADDRESS.test(text) || HAS_DATE.test(text);
-    const isFollowed = PREFIXED.test(lines.slice(at + length).find((one) => one.trim() !== "") ?? "");
+    const next = lines.slice(at + length, at + length + HEAD_LINES).find((one) => one.trim() !== "");
+    const isFollowed = PREFIXED.test(next ?? "");
     if (names && (isFollowed || WROTE.test(text))) return { length, isRest: !isFollowed, text };
   }
   return undefined;
 }
 
-function readAuthor(introduction: string): string | undefined {
+function readAuthor(whole: string): string | undefined {
+  const introduction = whole.slice(0, MAX_INTRODUCTION);
   const [, name = "", address] = /([^\n:,<>"]{0,80})["\s]*<(?:mailto:)?([^\s<>@]+@[^\s<>]+)>/.exec(introduction) ?? [];
   if (address === undefined) return /[^\s<>@:(]+@[^\s<>@)]+\w/.exec(introduction)?.[0];
   return name.trim() === "" ? address : `${name.trim()} <${address}>`;

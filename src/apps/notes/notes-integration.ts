@@ -1,5 +1,6 @@
 import { refuseSetting } from "../../service/service-error.ts";
 import { makeOnce } from "../../shared/base/concurrency.ts";
+import { endWithSignal } from "../port/authored.ts";
 import { localFolder } from "../port/connection-folder.ts";
 import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
@@ -32,7 +33,7 @@ export function createNotesIntegration(o: NotionOptions = {}): Integration {
     async *ownValues(context) {
       const { walkNotes } = await import("./own-notes.ts");
       const isRemote = isOnNotion(context.connection.settings);
-      yield* walkNotes(await openToRead(open)(context), { signal: context.signal, isRemote });
+      yield* endWithSignal(walkNotes(await openToRead(open)(context), { signal: context.signal, isRemote }), context);
     },
     settingsForm: [
       {

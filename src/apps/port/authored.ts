@@ -48,6 +48,21 @@ export function createAuthors(app: string) {
   return { yours: of("yours"), somebody: of("somebody") };
 }
 
+/** The parts of {@link TellsOwnValues.ownValues}, which end without a failure once `signal` aborts. */
+export async function* endWithSignal(
+  parts: AsyncIterable<AuthoredPart>,
+  { signal }: { readonly signal: AbortSignal },
+): AsyncGenerator<AuthoredPart, void, undefined> {
+  try {
+    for await (const part of parts) {
+      if (signal.aborted) return;
+      yield part;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
 /** For a write whose result repeats its arguments alone: that says nothing of where they came from. */
 export const tellsNobody = () => [];
 
