@@ -1,4 +1,5 @@
 import { parseExactly } from "../../shared/base/exact-number.ts";
+import { saidSchema } from "../../shared/wire/origin.ts";
 import type { Access } from "../access/access-view.ts";
 import type { OnWaiting } from "../approvals/hold-call.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -55,6 +56,11 @@ export function readConnections({ context }: FlowRow): FlowState["connections"] 
   return (parseExactly(context) as Partial<Pick<FlowState, "connections">>).connections ?? {};
 }
 
+/** Texts that the device of its human found in their words. */
+export function readSaid({ context }: FlowRow): readonly string[] | undefined {
+  return saidSchema.parse((parseExactly(context) as Partial<Pick<FlowState, "said">>).said);
+}
+
 /** State of a flow for the steps of its template. */
 export function toState({ flow, steps }: LoadedFlow, template: FlowTemplate): FlowState {
   const outputs = steps
@@ -66,6 +72,7 @@ export function toState({ flow, steps }: LoadedFlow, template: FlowTemplate): Fl
     input: template.parseInput(parseExactly(flow.input)),
     outputs: Object.fromEntries(outputs),
     connections: readConnections(flow),
+    said: readSaid(flow),
   };
 }
 

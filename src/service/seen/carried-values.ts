@@ -1,4 +1,5 @@
 import { collectForms } from "../../shared/seen/collect-forms.ts";
+import type { Origin } from "../../shared/wire/origin.ts";
 import { nameFile } from "./file-texts.ts";
 import { collectSaid, type JudgedValues, judgeValues, type KnownValues, openEvidence } from "./judge-origins.ts";
 import { collectParts, type EndedCall } from "./note-results.ts";
@@ -37,16 +38,6 @@ export function findCarried(principal: EndedCall["principal"], values: JudgedVal
   return found.list();
 }
 
-/** What a read took to its app from somebody else. */
-export interface CarriedValue {
-  readonly argument: string;
-  readonly value: string;
-  readonly kind: string;
-  /** App and kind of where it was seen; who wrote it is forgotten with the values. */
-  readonly app: string;
-  readonly seen_in: string;
-}
-
 const LEAKS: ReadonlySet<string> = new Set(["address", "host", "link"]);
 const MAX_LEAKS = 5;
 
@@ -59,16 +50,16 @@ function isPlace(form: string): boolean {
   return LEAKS.has(form.slice(0, form.indexOf(":")));
 }
 
-/** Addresses, hosts and links in the arguments of a read that came from somebody else. */
-export function findLeaks(args: JudgedValues["args"], known: KnownValues): CarriedValue[] {
+/**
+ * Addresses, hosts and links in the arguments of a read that came from somebody else, with the app and kind of where they were
+ * seen: who wrote it is forgotten with the values.
+ */
+export function findLeaks(args: JudgedValues["args"], known: KnownValues): Origin[] {
   return judgeValues({ args, files: [], said: [] }, known)
     .filter(({ origin, kind }) => origin === "somebody" && LEAKS.has(kind))
     .slice(0, MAX_LEAKS)
-    .map(({ argument, value, kind, source }) => ({
-      argument,
-      value,
-      kind,
-      app: source?.app ?? "",
-      seen_in: source?.kind ?? "",
+    .map(({ source, ...origin }) => ({
+      ...origin,
+      source: { app: source?.app ?? "", kind: source?.kind ?? "answer" },
     }));
 }

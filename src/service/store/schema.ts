@@ -50,7 +50,7 @@ export interface Tables extends AccessTables, FlowTables {
     permission: Generated<string | null>;
     /** ISO 8601; null for a call that has begun to act, or ended: see `createDelays`. */
     waits_until: Generated<string | null>;
-    /** What a read took to its app from somebody else, JSON of `CarriedValue`; null where nothing is known. */
+    /** What a read took to its app from somebody else, JSON of origins; null where nothing is known. */
     carries: Generated<string | null>;
   };
   /** Values that results held, as digests that only this service can make; see `openSeenRows`. One row for each part of one source. */

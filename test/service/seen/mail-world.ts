@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTestService, type TestService, type TestServiceOptions } from "../../../src/testing.ts";
+import type { TestServiceOptions } from "../../../src/service/test-kit/start-test-service.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
 import { layWorld } from "../../origins/lay-world.ts";
 import type { World } from "../../origins/read-traces.ts";
 import { call, execute, type Reply } from "../http-calls.ts";

@@ -141,11 +141,12 @@ function readStart(sent: Record<string, unknown>): {
   templateKey: string;
   input: Record<string, unknown>;
   triggerType: FlowTriggerType;
+  said: readonly string[] | undefined;
 } {
   const parsed = flowStartRequestSchema.safeParse({ ...sent, input: sent.input ?? {} });
   if (parsed.success) {
-    const { flowTemplate, input = {}, triggerType = "manual" } = parsed.data;
-    return { templateKey: flowTemplate, input, triggerType };
+    const { flowTemplate, input = {}, triggerType = "manual", said } = parsed.data;
+    return { templateKey: flowTemplate, input, triggerType, said };
   }
   switch (parsed.error.issues[0]?.path[0]) {
     case "flowTemplate":
