@@ -73,10 +73,11 @@ export interface PageDraft {
   readonly ifExists: "rename" | "error";
 }
 
-/** Which page is to be changed, and the title that whoever approved it saw. */
+/** Which page is to be changed, and the title that the caller knows it by. */
 export interface PageTarget {
   readonly pageId: string;
-  readonly title: string;
+  /** Default: any. */
+  readonly title?: string | undefined;
 }
 
 /** Changes of a page; at least one member is there, and not both `body` and `append`. */
@@ -166,10 +167,10 @@ export const keepsPages = createKeeps({
   settle: (kept, notebook: Notebook) => notebook.settle(kept),
 });
 
-/** Throws ServiceError 400 for a page whose title is not the one that was shown. */
+/** Throws ServiceError 400 for a page whose title is not the one that the caller named. */
 export function checkTitle(page: PageSummary, { title }: PageTarget): void {
   const own = toOneLine(page.title);
-  if (toOneLine(title) !== own)
+  if (title !== undefined && toOneLine(title) !== own)
     throw refuseValue("title", `is not the title of this page, which is "${own}".`, "Check which page is meant.");
 }
 

@@ -105,6 +105,7 @@ export const updatePage = defineNotesAction({
   scopes: ["notes.write"],
   arguments: z.strictObject({
     ...target,
+    title: target.title.optional(),
     body: z.string().max(1_000_000).optional().describe("New text; replaces the old text."),
     append: z.string().min(1).max(1_000_000).optional().describe("Text to add at the end. Not together with body."),
     new_title: title.optional().describe("New title."),
