@@ -9,6 +9,8 @@ const MAX_NOTED_BYTES = 1024 * 1024;
 export interface CallFile {
   /** Path of its argument, such as `attachments[0]`. */
   readonly argument: string;
+  /** Path of the text that names it. */
+  readonly keyArgument: string;
   readonly name: string;
   /** In lower-case hex; undefined where the service does not know the bytes. */
   readonly sha256?: string | undefined;
@@ -41,17 +43,20 @@ export function isText({ name, mimetype }: { readonly name: string; readonly mim
 export async function readFiles(
   inputSchema: unknown,
   args: Record<string, unknown>,
-  file: (s3key: string) => PreviewFile,
+  file: (s3key: string) => PreviewFile & { readonly text?: string | undefined },
 ): Promise<CallFile[]> {
   const fields = [
-    ...findFileFields(inputSchema, args).map(({ field, value }) => ({ field, s3key: String(value.s3key) })),
-    ...findUrlFields(inputSchema, args).map(({ field, reference }) => ({ field, s3key: reference })),
+    ...findFileFields(inputSchema, args).map(({ field, value }) => {
+      return { field, keyField: `${field}.s3key`, s3key: String(value.s3key) };
+    }),
+    ...findUrlFields(inputSchema, args).map(({ field, reference }) => ({ field, keyField: field, s3key: reference })),
   ];
   const files: CallFile[] = [];
-  for (const { field, s3key } of fields) {
+  for (const { field, keyField, s3key } of fields) {
     const held = file(s3key);
     const { name, sha256 } = held;
-    files.push({ argument: field, name, sha256, text: await readText(held).catch(() => undefined) });
+    const text = held.text ?? (await readText(held).catch(() => undefined));
+    files.push({ argument: field, keyArgument: keyField, name, sha256, text });
   }
   return files;
 }

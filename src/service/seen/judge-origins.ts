@@ -43,7 +43,7 @@ export function openEvidence({ index, own, digest }: KnownValues) {
 
 /** A file that came from somewhere as a whole, also one without a text. */
 function judgeFile(
-  { argument, name, sha256 }: CallFile,
+  { keyArgument: argument, name, sha256 }: CallFile,
   { own, seen, carried }: Readonly<Record<"own" | "seen" | "carried", Evidence>>,
 ): Origin[] {
   const form = sha256 === undefined ? undefined : nameFile(sha256);
