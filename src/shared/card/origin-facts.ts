@@ -19,10 +19,12 @@ export interface OriginLines {
   readonly moreStrangers: readonly string[];
   /** What is the owner's own, or typed by them. */
   readonly known: readonly string[];
+  /** Names, dates and paths that nobody brought and that lead nowhere, as a model that writes something makes them. */
+  readonly made: readonly string[];
 }
 
 /** Labels of the facts of origins. */
-export const ORIGIN_LABELS = ["Origin", "Known"];
+export const ORIGIN_LABELS = ["Origin", "Known", "New"] as const;
 
 const MOST_LINES = 6;
 /** Values of one source that share a line. */
@@ -40,8 +42,9 @@ interface Line {
  */
 export function listOrigins({ origins = [], originScope }: JudgedCall, also?: RegExp): OriginLines {
   const isOwn = ({ origin }: Origin) => origin === "you" || origin === "yours";
+  const strange = origins.filter((one) => !isOwn(one));
   const lines = drawStrangers(
-    origins.filter((one) => !isOwn(one)),
+    strange.filter((one) => !isMade(one)),
     originScope,
     also,
   );
@@ -53,7 +56,14 @@ export function listOrigins({ origins = [], originScope }: JudgedCall, also?: Re
     strangers: [...shown.map(({ text }) => text), ...note],
     moreStrangers: rest.map(({ text }) => text),
     known: drawKnown(origins.filter(isOwn), originScope, also),
+    made: drawStrangers(strange.filter(isMade), originScope, also).map(({ text }) => text),
   };
+}
+
+const MADE_KINDS = new Set(["name", "date", "path"]);
+
+function isMade({ kind, origin, sink, looks_like }: Origin): boolean {
+  return origin === "unseen" && !sink && looks_like === undefined && MADE_KINDS.has(kind);
 }
 
 /** The same as facts of a card: those that belong right below what the call does, and those for its end. */
@@ -61,13 +71,14 @@ export function drawOrigins(
   call: JudgedCall,
   also?: RegExp,
 ): { readonly first: CardFact[]; readonly last: CardFact[] } {
-  const { strangers, moreStrangers, known } = listOrigins(call, also);
-  const [label = "", knownLabel = ""] = ORIGIN_LABELS;
+  const { strangers, moreStrangers, known, made } = listOrigins(call, also);
+  const [label, knownLabel, madeLabel] = ORIGIN_LABELS;
   const fact = (name: string, lines: readonly string[], isBoilerplate = false): CardFact[] => {
     const values = lines.map((line): DrawnValue => ({ line }));
     return values.length === 0 ? [] : [{ label: name, values, ...(isBoilerplate && { isBoilerplate }) }];
   };
-  return { first: fact(label, strangers), last: [...fact(label, moreStrangers), ...fact(knownLabel, known, true)] };
+  const last = [...fact(label, moreStrangers), ...fact(knownLabel, known, true), ...fact(madeLabel, made, true)];
+  return { first: fact(label, strangers), last };
 }
 
 function drawStrangers(origins: readonly Origin[], scope: OriginScope | undefined, also?: RegExp): Line[] {

@@ -63,7 +63,7 @@ describe("one origin in words", () => {
 
 describe("origins on a card", () => {
   it("begin with look-alikes and sinks, and put what is the owner's last", () => {
-    const { strangers, known } = listOrigins({
+    const { strangers, known, made } = listOrigins({
       origins: [
         make({
           argument: "cc[0]",
@@ -85,8 +85,8 @@ describe("origins on a card", () => {
       "new@x.example: not seen before",
       '54000 (amount): first seen in a mail by "Billing <pay@examp1e.com>" of 27 Nov 2026',
       '1 sentence (body): as in a mail by "Billing <pay@examp1e.com>" of 27 Nov 2026',
-      "Rent (subject): not seen before",
     ]);
+    expect(made).toEqual(["Rent (subject): not seen before"]);
     expect(known).toEqual(["ann@own.example: in your contacts", "typed by you, as this device says: 1 value"]);
   });
 
@@ -94,7 +94,8 @@ describe("origins on a card", () => {
     const own = Array.from({ length: 30 }, (_, at) =>
       make({ argument: `x${at}`, value: `V${at}`, kind: "name", origin: "yours", sink: false }),
     );
-    expect(listOrigins({ origins: own })).toEqual({ strangers: [], moreStrangers: [], known: ["yours: 30 values"] });
+    const none = { strangers: [], moreStrangers: [], made: [] };
+    expect(listOrigins({ origins: own })).toEqual({ ...none, known: ["yours: 30 values"] });
     const { first, last } = drawOrigins({ origins: own });
     expect([first, last]).toEqual([[], [expect.objectContaining({ label: "Known", isBoilerplate: true })]]);
   });

@@ -16,10 +16,13 @@ export function strangersPart(content: ApprovalContent): Markup {
   return html`<div class="notice warn origins" role="group" aria-label="Values that are not yours">${lineList(strangers)}${more}</div>`;
 }
 
-/** Values of a held call that are the owner's, or were typed by them; empty where there are none. */
+/** Values of a held call that are the owner's, were typed by them, or are new and lead nowhere; empty where there are none. */
 export function knownPart(content: ApprovalContent): Markup {
-  const { known } = listOrigins(readJudged(content));
-  return known.length === 0 ? html`` : html`<p class="muted">Known values: ${known.join("; ")}.</p>`;
+  const { known, made } = listOrigins(readJudged(content));
+  const lines = [...known, ...made];
+  return lines.length === 0
+    ? html``
+    : html`<details class="more"><summary>Where its other values come from</summary>${lineList(lines)}</details>`;
 }
 
 function readJudged({ origins, originsPartial }: ApprovalContent) {

@@ -114,9 +114,10 @@ function describe(request: ApprovalRequest, parts: CardParts) {
   const inCard = findForgeries(request);
   const previews = drawFlowPreviews(request.previews ?? [], inCard);
   const looked = [...drawPreview(request, inCard), ...previews].flatMap(sayFact);
-  const { moreStrangers, known } = listOrigins(request, inCard);
-  const strangers = moreStrangers.map((line) => `${ORIGIN_LABELS[0]}: ${line}`);
-  const own = known.map((line) => `${ORIGIN_LABELS[1]}: ${line}`);
+  const { moreStrangers, known, made } = listOrigins(request, inCard);
+  const [origin, ownLabel, madeLabel] = ORIGIN_LABELS;
+  const strangers = moreStrangers.map((line) => `${origin}: ${line}`);
+  const own = [...known.map((line) => `${ownLabel}: ${line}`), ...made.map((line) => `${madeLabel}: ${line}`)];
   const { untold, told } = splitTold(request.arguments, request.preview);
   const args = drawUntold({ ...request, arguments: untold }, inCard).map(({ line }) => line);
   const raw = drawUntold({ ...request, arguments: told }, inCard).map(({ line }) => line);
