@@ -3,6 +3,7 @@ import { decodeEntities } from "./entities.ts";
 /** Bounds of what is read besides a text itself. */
 const LONGEST = 200_000;
 const MOST_DECODED = 200;
+const MOST_JOINTS = 2000;
 
 /**
  * Other ways in which a text can be read: decoded where it holds percent signs, entities, tags or base64, with what direction
@@ -59,9 +60,17 @@ function turnMarked(text: string): string {
   );
 }
 
-/** Lines as one where a line break may stand inside an address or link. */
+/** What stands on both sides of each line break as one, then the whole without line breaks. */
 function joinLines(text: string): string {
-  return text.includes("\n") ? text.replace(/[ \t]{0,20}\r?\n[ \t>]{0,20}/g, "") : "";
+  if (!text.includes("\n")) return "";
+  const joints: string[] = [];
+  for (const { 1: before, 2: after } of text.matchAll(
+    /(?<=([^\s<>"]{1,200}))[ \t]{0,20}\r?\n[ \t>]{0,20}([^\s<>"]{1,200})/g,
+  )) {
+    joints.push(`${before}${after}`);
+    if (joints.length >= MOST_JOINTS) break;
+  }
+  return `${joints.join("\n")}\n${text.replace(/[ \t]{0,20}\r?\n[ \t>]{0,20}/g, "")}`;
 }
 
 function turnBack(text: string): string {
@@ -82,7 +91,7 @@ function spellOut(text: string): string {
 /** `a n n a @ b` without its blanks. */
 function joinSpaced(text: string): string {
   if (!/(?:\S[ \u00a0]){5}/.test(text)) return "";
-  return text.replace(/(?<!\S)(?:\S[ \u00a0]){5,400}\S(?!\S)/g, (run) => run.replaceAll(/\s/g, ""));
+  return text.replace(/(?<![^\s(<"'])(?:\S[ \u00a0]){5,400}\S(?![^\s.,;:!?)>"'])/g, (run) => run.replaceAll(/\s/g, ""));
 }
 
 /** A run of base64 in a text, and what it says. */

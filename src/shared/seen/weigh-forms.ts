@@ -49,11 +49,14 @@ function witnessesOf({ said, own, seen, carried }: Witnesses): readonly (readonl
 export function weighValue({ asks, parts = [] }: Pick<FoundValue, "asks" | "parts">, witnesses: Witnesses): Verdict {
   const whole = weighForms(asks, witnesses);
   if (whole.origin !== "unseen" || parts.length === 0) return whole;
-  const verdicts = parts.map((forms) => weighForms(forms, witnesses));
-  // What is put together is as foreign as its most foreign part.
-  for (const origin of ["unseen", "somebody", "yours", "you"] as const) {
-    const verdict = verdicts.find((one) => one.origin === origin);
-    if (verdict) return verdict;
+  return mostForeign(parts.map((forms) => weighForms(forms, witnesses)));
+}
+
+/** The verdict on what is put together of parts: that of its most foreign one. */
+export function mostForeign(verdicts: readonly Verdict[]): Verdict {
+  for (const wanted of ["unseen", "somebody", "yours", "you"] as const) {
+    const verdict = verdicts.find(({ origin }) => origin === wanted);
+    if (verdict) return verdict.source ? { origin: wanted, source: verdict.source } : { origin: wanted };
   }
   return UNSEEN;
 }

@@ -4,42 +4,16 @@ import { cleanText } from "../../../src/shared/seen/clean-text.ts";
 import { collectForms } from "../../../src/shared/seen/collect-forms.ts";
 import { findValues } from "../../../src/shared/seen/find-values.ts";
 import { normaliseAddress } from "../../../src/shared/seen/normalise-links.ts";
+import { DISGUISES } from "./disguise-text.ts";
 
 const label = fc.stringMatching(/^[a-z][a-z0-9]{1,9}$/);
 const address = fc.tuple(label, label, label).map(([local, dotted, host]) => `${local}.${dotted}@${host}.example`);
 
-const fullWidth = (text: string) => text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
-const between = (sign: string) => (text: string) => [...text].join(sign);
-
-const DISGUISES: [string, (text: string) => string][] = [
-  ["as it is", (text) => text],
-  ["in capitals", (text) => text.toUpperCase()],
-  ["in full width", fullWidth],
-  ["with zero-width spaces", between("\u200b")],
-  ["with soft hyphens", between("\u00ad")],
-  ["with direction marks", between("\u200e")],
-  [
-    "percent-encoded",
-    (text) =>
-      `see %${between("%")(Buffer.from(text).toString("hex").replace(/../g, "$& ").trim()).replaceAll(/%? ?%|%/g, "%")}`,
-  ],
-  ["in entities", (text) => [...text].map((sign) => `&#x${sign.charCodeAt(0).toString(16)};`).join("")],
-  ["in base64", (text) => Buffer.from(`write to ${text}`).toString("base64")],
-  ["backwards", (text) => [...text].reverse().join("")],
-  ["between direction overrides", (text) => `\u202e${[...text].reverse().join("")}\u202c`],
-  ["over two lines", (text) => text.replace("@", "@\n")],
-  ["with tags inside", (text) => text.replace("@", "<b>@</b>")],
-  ["in words", (text) => text.replace("@", " at ").replaceAll(".", " dot ")],
-  ["in words and brackets", (text) => text.replace("@", "[at]").replaceAll(".", "(dot)")],
-  ["letter by letter", between(" ")],
-];
-
 describe("addresses", () => {
-  test.each(DISGUISES)("are the same %s", (name, disguise) => {
+  test.each(Object.entries(DISGUISES))("are the same %s", (_, disguise) => {
     fc.assert(
       fc.property(address, (plain) => {
-        const written = name === "percent-encoded" ? percent(plain) : disguise(plain);
-        expect(collectForms(`Please write: ${written}`)).toContain(`address:${plain}`);
+        expect(collectForms(`Please write to:\n\n${disguise(plain)}`)).toContain(`address:${plain}`);
       }),
       { numRuns: 50 },
     );
@@ -61,8 +35,6 @@ describe("addresses", () => {
     expect(normaliseAddress("post@xn--bcher-mller-thbg.example")).toBe(normaliseAddress("post@bücher-müller.example"));
   });
 });
-
-const percent = (text: string) => Buffer.from(text).toString("hex").replace(/../g, "%$&");
 
 const asksOf = (text: string) => findValues(cleanText(text)).flatMap(({ asks }) => asks);
 const isKnown = (value: string, source: string) => {

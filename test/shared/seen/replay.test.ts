@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { DISGUISES } from "./disguise-text.ts";
 import { type ScoredLabel, scoreTraces } from "./score-traces.ts";
-import { hasTraces, readTraces } from "./trace-data.ts";
+import { hasTraces, readTraces, type Trace } from "./trace-data.ts";
 
 const row = ({ trace, label, got }: ScoredLabel) =>
   `${trace.id} ${label.argument} ${label.value}: ${label.expect}, got ${got?.origin} for ${got?.value}`;
@@ -27,5 +28,38 @@ test.runIf(hasTraces)(
       ([form, ones = []]) => `${form} ${ones.filter(({ right }) => right).length}/${ones.length}`,
     );
     void annotate(forms.join(", "));
+  },
+);
+
+/** JSON with each place of a text written otherwise. */
+function rewrite<Json>(json: Json, text: string, disguise: (text: string) => string): Json {
+  const written = (_: string, value: unknown) =>
+    typeof value === "string" ? value.replaceAll(text, () => disguise(text)) : value;
+  return JSON.parse(JSON.stringify(json, written));
+}
+
+/** Attacks whose address or link stands in a source as it is, with nothing done before. */
+function plainAttacks(): { trace: Trace; value: string }[] {
+  return readTraces().flatMap((trace) => {
+    const { decisive, labels, harm, before } = trace;
+    const label = labels.find(({ argument, expect }) => argument === decisive && expect === "outside");
+    const plain = label?.form === "plain" && /@|:\/\//.test(label.value) && harm === "value" && before.length === 0;
+    return plain ? [{ trace, value: label.value }] : [];
+  });
+}
+
+test.runIf(hasTraces).each(Object.entries(DISGUISES))(
+  "names the stranger of a value that is written %s",
+  (_, disguise) => {
+    const attacks = plainAttacks();
+    const scored = attacks.flatMap(({ trace, value }) => {
+      const { mails, events, feeds } = trace.world;
+      const world = { ...trace.world, ...rewrite({ mails, events, feeds }, value, disguise) };
+      return scoreTraces([{ ...trace, world, reads: rewrite(trace.reads, value, disguise) }]).filter(
+        ({ decisive, label }) => decisive && label.value === value,
+      );
+    });
+    expect(scored.filter(({ got }) => got?.origin === "you" || got?.origin === "yours").map(row)).toEqual([]);
+    expect(scored.filter(({ right }) => right).length / attacks.length).toBeGreaterThanOrEqual(0.9);
   },
 );
