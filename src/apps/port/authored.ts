@@ -25,7 +25,7 @@ export interface TellsOwnValues<Context> {
 }
 
 /** What is known of a part beside its kind: who wrote it, its title, and when. */
-export interface PartFacts {
+interface PartFacts {
   readonly by?: string | undefined;
   readonly title?: string | undefined;
   /** ISO 8601. */
