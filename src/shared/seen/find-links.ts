@@ -52,7 +52,7 @@ function endOfLink(text: string, from: number): number {
 }
 
 /** A link as a value; `link` may lack its scheme. */
-export function linkValue(link: string, at: number): FoundValue | undefined {
+function linkValue(link: string, at: number): FoundValue | undefined {
   const parts = splitLink(link);
   if (!parts) return undefined;
   const form = `link:${joinLink(parts)}`;
@@ -106,7 +106,7 @@ function afterEastern(local: string): number {
 }
 
 /** A mail address as a value. */
-export function addressValue(address: string, at: number): FoundValue | undefined {
+function addressValue(address: string, at: number): FoundValue | undefined {
   const form = normaliseAddress(address);
   const host = form?.slice(form.lastIndexOf("@") + 1);
   if (!form || !host?.includes(".") || !isHost(host)) return undefined;

@@ -12,7 +12,7 @@ const SHORTEST_NAME = 5;
 let letters: Map<string, string> | undefined;
 
 /** A text with each letter replaced by the Latin one that it looks like, by Unicode's table of confusables. */
-export function lookOf(text: string): string {
+function lookOf(text: string): string {
   if (!letters) {
     letters = new Map();
     for (const [plain, others] of Object.entries(data.letters)) for (const other of others) letters.set(other, plain);
