@@ -12,7 +12,7 @@ import { applyRulesAgain, beginCall, type OnKnown } from "./begin-call.ts";
 import { type Delays, MAX_DELAY_SECONDS } from "./delays.ts";
 import type { ExecutionLog } from "./execution-log.ts";
 import { isCovered, judgeCall } from "./judge-call.ts";
-import { type LookParts, lookAtCall, openNoting } from "./look-at-call.ts";
+import { isStrange, type LookParts, lookAtCall, openNoting } from "./look-at-call.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
 import { findPermission } from "./permission.ts";
 import { type PreparedCall, runAction } from "./run-action.ts";
@@ -213,8 +213,11 @@ async function prepare(
   await parts.log.checkUsage(call.principal.accountId);
   const { clientGone, previewState: expectedState } = call;
   const judged = await judgeCall(parts, { entry: ruled, connection, args, clientGone });
+  const isForeign = await isStrange(parts, view.rules, { ...call, entry: judged.entry, connection, args });
   const entry =
-    judged.entry.raised === undefined ? ruled : applyRulesAgain(view, call, { ...known, entry: judged.entry });
+    judged.entry.raised === undefined && !isForeign
+      ? ruled
+      : applyRulesAgain(view, call, { ...known, entry: judged.entry, isStrange: isForeign });
   onKnown({ ...known, entry });
   const mustAsk = needsConfirmation(entry);
   const isAllowed = !mustAsk && entry.action.requiresConfirmation;

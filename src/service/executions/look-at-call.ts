@@ -1,6 +1,9 @@
 import type { ActionResult } from "../../apps/port/hide-secrets.ts";
+import type { Origin } from "../../shared/wire/origin.ts";
 import { MAX_PREVIEW_MS } from "../../shared/wire/preview.ts";
+import { isAbout, type Rule } from "../access/rules.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { type KeptFile, readFiles, watchKept } from "../seen/file-texts.ts";
 import type { EndedCall } from "../seen/note-results.ts";
 import type { JudgedOrigins, Seen } from "../seen/open-seen.ts";
@@ -32,18 +35,44 @@ export async function lookAtCall(
   call: Pick<PreparedCall, "entry" | "connection" | "args"> &
     Pick<LookedCall, "principal" | "said" | "clientGone" | "describeFiles">,
 ): Promise<ShownCall> {
-  const { entry, args, principal, said = [] } = call;
+  const { args, principal, said = [] } = call;
   const judging = parts.seen?.judge({
     principal,
     args,
     said,
-    async readFiles() {
-      const looked = await call.describeFiles(entry, args);
-      return readFiles(entry.action.inputSchema, looked.args, looked.file);
-    },
+    readFiles: () => readCallFiles(call),
   });
   const looked = await previewCall(parts, call);
   return { ...looked, judged: await judging };
+}
+
+async function readCallFiles({ entry, args, describeFiles }: Parameters<typeof lookAtCall>[1]) {
+  const looked = await describeFiles(entry, args);
+  return readFiles(entry.action.inputSchema, looked.args, looked.file);
+}
+
+/**
+ * True where a rule about strangers counts for a call: something goes to where somebody else says, or to where nobody is known;
+ * of a read, also where it takes an address or link of somebody else to its app. What the device says is left aside, and what
+ * cannot be found out counts as strange.
+ */
+export async function isStrange(
+  parts: LookParts,
+  rules: readonly Rule[],
+  call: Parameters<typeof lookAtCall>[1],
+): Promise<boolean> {
+  const { entry, args, principal } = call;
+  const isFor = ({ origin, key = principal.apiKeyId }: Rule) => origin !== undefined && key === principal.apiKeyId;
+  if (!rules.some((rule) => isFor(rule) && isAbout(rule, entry))) return false;
+  const judged = await parts.seen?.judge({ principal, args, said: [], readFiles: () => readCallFiles(call) });
+  return judged === undefined || judged.origins.some((one) => goesToStranger(one, entry));
+}
+
+const PLACES: ReadonlySet<string> = new Set(["address", "host", "link"]);
+
+function goesToStranger({ origin, sink, kind }: Origin, { action }: CatalogEntry): boolean {
+  if (origin === "somebody") return sink || (action.level === "read" && PLACES.has(kind));
+  return origin === "unseen" && sink;
 }
 
 /** Notes how a call ended, once its answer is on its way. */

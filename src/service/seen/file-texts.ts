@@ -1,8 +1,8 @@
 import type { PreviewFile } from "../../apps/port/integration.ts";
+import { MAX_ANNOUNCED_TEXT } from "../../shared/wire/preview.ts";
 import { findFileFields, findUrlFields } from "../files/file-fields.ts";
 
-/** Longest file of a call whose text is judged, and longest file of an answer whose text is noted, in bytes. */
-export const MAX_JUDGED_BYTES = 256 * 1024;
+/** Longest file of an answer whose text is noted, in bytes; of a call, only as long ones are judged as may be announced. */
 const MAX_NOTED_BYTES = 1024 * 1024;
 
 /** A file of a call. */
@@ -35,7 +35,7 @@ const TEXT_TYPE =
 const TEXT_NAME = /\.(?:txt|md|markdown|csv|tsv|json|jsonl|xml|ya?ml|html?|ics|vcf|eml|log|ini|toml|svg|tex|rst|org)$/i;
 
 /** True for a file whose bytes are text, by its type and name. */
-export function isText({ name, mimetype }: { readonly name: string; readonly mimetype: string }): boolean {
+function isText({ name, mimetype }: { readonly name: string; readonly mimetype: string }): boolean {
   return TEXT_TYPE.test(mimetype) || TEXT_NAME.test(name);
 }
 
@@ -63,12 +63,12 @@ export async function readFiles(
 
 async function readText(file: PreviewFile): Promise<string | undefined> {
   const { size = 0 } = file;
-  if (file.open === undefined || size > MAX_JUDGED_BYTES || !isText(file)) return undefined;
+  if (file.open === undefined || size > MAX_ANNOUNCED_TEXT || !isText(file)) return undefined;
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of file.open() as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > MAX_JUDGED_BYTES) return undefined;
+    if (length > MAX_ANNOUNCED_TEXT) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -27,7 +27,7 @@ export interface JudgedOrigins {
 }
 
 /** A call that is judged. */
-export interface JudgedCall {
+interface JudgedCall {
   readonly principal: Principal;
   readonly args: Readonly<Record<string, unknown>>;
   readonly said: readonly string[];

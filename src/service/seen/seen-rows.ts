@@ -16,6 +16,7 @@ export const MAX_VALUES = 200_000;
 /** What stays when a key has more, so that not every further value makes room for itself. */
 const KEPT_VALUES = 180_000;
 
+/** See `seen_values`. */
 export type SeenKind = SeenValuesRow["kind"];
 
 /** Values of one source that are new to a key. */
