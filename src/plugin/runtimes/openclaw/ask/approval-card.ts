@@ -158,12 +158,22 @@ function describePart(
   const clean = lines.map((line) => redact(line));
   const [target = "", ...rest] = clean;
   const left = ROOM - measure([...first, target, say("9,999,999 characters are missing")]);
-  const fitted = [...first, target, ...fitLines(rest, left)];
+  const fitted = [...first, target, ...fitBeside(rest, left)];
   const masked = say("OpenClaw would mask a part");
   const shown = hideMasked(fitted, (some) => shows(draw([...some, masked])));
   const isMasked = isNameless || clean.some((line, index) => line !== lines[index]) || shown.join() !== fitted.join();
   if (isMasked) return [...shown, masked];
   return [...shown, say(`${(total - measure(shown)).toLocaleString("en-GB")} characters are missing`)];
+}
+
+/** Characters that the first value which is not the owner's gets of a card, however much else there is. */
+const STRANGER = 110;
+
+function fitBeside(lines: readonly string[], budget: number): string[] {
+  const at = lines.findIndex((line) => line.startsWith(`${ORIGIN_LABELS[0]}: `));
+  if (at < 0) return fitLines(lines, budget);
+  const stranger = shorten(lines[at] ?? "", Math.min(STRANGER, budget));
+  return fitLines(lines.toSpliced(at, 1), budget - stranger.length - 1).toSpliced(at, 0, stranger);
 }
 
 /**
