@@ -13,7 +13,10 @@ export interface JudgedCall {
 
 /** Origins as lines for a human. */
 export interface OriginLines {
-  /** What is not the owner's, at most {@link MOST_LINES} lines: it belongs right below what the call does. */
+  /**
+   * What is not the owner's, and places to send to that only a text of theirs names; at most {@link MOST_LINES} lines: it belongs
+   * right below what the call does.
+   */
   readonly strangers: readonly string[];
   /** The rest of it, counted in the last line of `strangers`. */
   readonly moreStrangers: readonly string[];
@@ -41,7 +44,7 @@ interface Line {
  * else brought or that were never seen. Values of one source share a line, and no source takes two before each other has one.
  */
 export function listOrigins({ origins = [], originScope }: JudgedCall, also?: RegExp): OriginLines {
-  const isOwn = ({ origin }: Origin) => origin === "you" || origin === "yours";
+  const isOwn = (one: Origin) => (one.origin === "you" || one.origin === "yours") && !isNamedOnly(one);
   const strange = origins.filter((one) => !isOwn(one));
   const lines = drawStrangers(
     strange.filter((one) => !isMade(one)),
@@ -58,6 +61,15 @@ export function listOrigins({ origins = [], originScope }: JudgedCall, also?: Re
     known: drawKnown(origins.filter(isOwn), originScope, also),
     made: drawStrangers(strange.filter(isMade), originScope, also).map(({ text }) => text),
   };
+}
+
+const PLACES = new Set(["address", "link", "host", "account"]);
+/** Sources of the owner that are more than a text in which something stands. */
+const SURE_SOURCES = new Set(["account", "contact", "sent mail", "subscription"]);
+
+/** A place to send to that stands in a text of the owner's: anybody may have brought it there. */
+function isNamedOnly({ kind, origin, source }: Origin): boolean {
+  return origin === "yours" && PLACES.has(kind) && source !== undefined && !SURE_SOURCES.has(source.kind);
 }
 
 const MADE_KINDS = new Set(["name", "date", "path"]);
@@ -90,7 +102,7 @@ function drawStrangers(origins: readonly Origin[], scope: OriginScope | undefine
 }
 
 /** Further lines of a group stand behind the first ones of all. */
-const FURTHER = 10;
+const FURTHER = 20;
 
 function drawGroup(group: readonly Origin[], scope: OriginScope | undefined, also?: RegExp): Line[] {
   const [first] = group;
@@ -115,6 +127,7 @@ function countTexts(group: readonly Origin[], also?: RegExp): string[] {
 }
 
 function rank({ kind, origin, sink, looks_like }: Origin): number {
+  if (origin === "yours") return sink ? 7 : 8;
   if (looks_like !== undefined) return sink ? 0 : 1;
   if (sink) return origin === "somebody" ? 2 : 3;
   if (kind === "text") return 5;

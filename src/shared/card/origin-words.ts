@@ -83,9 +83,11 @@ const SOURCES: Readonly<Record<string, string>> = {
 function describeSource(source: OriginSource | undefined, also?: RegExp): string {
   if (source === undefined) return "an answer of a tool";
   const { app, by = "", title = "", kind } = source;
-  const what = SOURCES[kind] ?? `a source of the kind ${quoteName(kind, also)}`;
+  const what =
+    (Object.hasOwn(SOURCES, kind) ? SOURCES[kind] : undefined) ?? `a source of the kind ${quoteName(kind, also)}`;
   const who = by !== "" ? ` by ${quoteName(by, also)}` : title !== "" ? ` ${quoteName(title, also)}` : "";
-  const named = who !== "" || app === "" ? who : ` of ${quoteName(app, also)}`;
+  const isTelling = who !== "" || app === "" || (Object.hasOwn(SOURCES, kind) && kind !== "answer");
+  const named = isTelling ? who : ` of ${quoteName(app, also)}`;
   return `${what}${named}${sayDay(source.at)}`;
 }
 
@@ -102,7 +104,7 @@ const OWN_SOURCES: Readonly<Record<string, string>> = {
 
 function describeOwn(source: OriginSource | undefined, also?: RegExp): string {
   const { kind = "", title = "" } = source ?? {};
-  const where = OWN_SOURCES[kind] ?? "in data of yours";
+  const where = (Object.hasOwn(OWN_SOURCES, kind) ? OWN_SOURCES[kind] : undefined) ?? "in data of yours";
   return title === "" || kind === "address" ? where : `${where}, ${quoteName(title, also)}`;
 }
 

@@ -34,7 +34,7 @@ describe("one origin in words", () => {
     [
       "a look-alike",
       { source: { app: "mail", kind: "mail" }, looks_like: "eve@example.com" },
-      'looks like eve@example.com; first seen in a mail of "mail"; you have never written to it',
+      "looks like eve@example.com; first seen in a mail; you have never written to it",
     ],
     ["an answer", { source: { app: "pay", kind: "answer" }, kind: "amount" }, 'first seen in an answer of "pay"'],
     ["a feed", { source: { app: "feeds", kind: "feed", title: "News" } }, 'first seen in a feed "News"'],
