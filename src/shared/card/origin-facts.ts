@@ -1,4 +1,4 @@
-import type { Origin } from "../wire/origin.ts";
+import { isOnlyNamed, type Origin } from "../wire/origin.ts";
 import type { CardFact } from "./card-layout.ts";
 import type { DrawnValue } from "./card-text.ts";
 import { describeOrigin, drawOriginValue, drawPlace, type OriginScope } from "./origin-words.ts";
@@ -64,12 +64,10 @@ export function listOrigins({ origins = [], originScope }: JudgedCall, also?: Re
 }
 
 const PLACES = new Set(["address", "link", "host", "account"]);
-/** Sources of the owner that are more than a text in which something stands. */
-const SURE_SOURCES = new Set(["account", "contact", "sent mail", "subscription"]);
 
 /** A place to send to that stands in a text of the owner's: anybody may have brought it there. */
 function isNamedOnly({ kind, origin, source }: Origin): boolean {
-  return origin === "yours" && PLACES.has(kind) && source !== undefined && !SURE_SOURCES.has(source.kind);
+  return origin === "yours" && PLACES.has(kind) && source !== undefined && isOnlyNamed(source);
 }
 
 const MADE_KINDS = new Set(["name", "date", "path"]);

@@ -65,46 +65,54 @@ function sayAlike(value: string, known: string, also?: RegExp): string {
   return `looks like ${quoteUnlessToken(known, also)}${inside}`;
 }
 
-const SOURCES: Readonly<Record<string, string>> = {
-  mail: "a mail",
-  "quoted mail": "a quoted mail",
-  attachment: "an attachment",
-  invitation: "an invitation",
-  event: "an event",
-  feed: "a feed",
-  page: "a page",
-  contact: "a contact",
-  note: "a note",
-  file: "a file",
-  answer: "an answer",
-};
+const SOURCES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    mail: "a mail",
+    "quoted mail": "a quoted mail",
+    attachment: "an attachment",
+    invitation: "an invitation",
+    event: "an event",
+    feed: "a feed",
+    page: "a page",
+    contact: "a contact",
+    note: "a note",
+    file: "a file",
+    answer: "an answer",
+  }),
+);
 
 /** A source with who wrote it, else its title or its app, and its day. */
 function describeSource(source: OriginSource | undefined, also?: RegExp): string {
   if (source === undefined) return "an answer of a tool";
   const { app, by = "", title = "", kind } = source;
-  const what =
-    (Object.hasOwn(SOURCES, kind) ? SOURCES[kind] : undefined) ?? `a source of the kind ${quoteName(kind, also)}`;
-  const who = by !== "" ? ` by ${quoteName(by, also)}` : title !== "" ? ` ${quoteName(title, also)}` : "";
-  const isTelling = who !== "" || app === "" || (Object.hasOwn(SOURCES, kind) && kind !== "answer");
+  const what = SOURCES.get(kind) ?? `a source of the kind ${quoteName(kind, also)}`;
+  const who =
+    by !== ""
+      ? ` ${kind === "answer" ? "of" : "by"} ${quoteName(by, also)}`
+      : title !== ""
+        ? ` ${quoteName(title, also)}`
+        : "";
+  const isTelling = who !== "" || app === "" || (SOURCES.has(kind) && kind !== "answer");
   const named = isTelling ? who : ` of ${quoteName(app, also)}`;
   return `${what}${named}${sayDay(source.at)}`;
 }
 
-const OWN_SOURCES: Readonly<Record<string, string>> = {
-  contact: "in your contacts",
-  event: "in an event of yours",
-  note: "in a note of yours",
-  page: "in a page of yours",
-  file: "in a file of yours",
-  mail: "in mail that you sent",
-  "sent mail": "in mail that you sent",
-  address: "your own address",
-};
+const OWN_SOURCES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    contact: "in your contacts",
+    event: "in an event of yours",
+    note: "in a note of yours",
+    page: "in a page of yours",
+    file: "in a file of yours",
+    mail: "in mail that you sent",
+    "sent mail": "in mail that you sent",
+    address: "your own address",
+  }),
+);
 
 function describeOwn(source: OriginSource | undefined, also?: RegExp): string {
   const { kind = "", title = "" } = source ?? {};
-  const where = (Object.hasOwn(OWN_SOURCES, kind) ? OWN_SOURCES[kind] : undefined) ?? "in data of yours";
+  const where = OWN_SOURCES.get(kind) ?? "in data of yours";
   return title === "" || kind === "address" ? where : `${where}, ${quoteName(title, also)}`;
 }
 
