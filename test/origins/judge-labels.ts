@@ -43,5 +43,9 @@ function isAbout(own: string, wanted: string): boolean {
 }
 
 function simplify(text: string): string {
-  return text.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ").replaceAll(/^[\s.,;:!?"'“”]+|[\s.,;:!?"'“”]+$/g, "");
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/^[\s.,;:!?"'“”]+|[\s.,;:!?"'“”]+$/g, "");
 }

@@ -73,7 +73,9 @@ function writeMail(mail: World["mails"][number]): string {
   ];
   const both = parts.length === 1 ? (parts[0] ?? "") : wrap("alternative", "alt", parts);
   const files = attachments.map(({ name, mimetype, text: content }) =>
-    writePart(`${mimetype}; charset=utf-8`, content, [`Content-Disposition: attachment; filename="${encodeWord(name)}"`]),
+    writePart(`${mimetype}; charset=utf-8`, content, [
+      `Content-Disposition: attachment; filename="${encodeWord(name)}"`,
+    ]),
   );
   return `${head.join("\r\n")}\r\n${files.length === 0 ? both : wrap("mixed", "mix", [both, ...files])}`;
 }
@@ -97,7 +99,8 @@ function writeEvent(event: World["events"][number]): string {
     return time.endsWith("Z") || zone === undefined ? `${name}:${full}Z` : `${name};TZID=${zone}:${full}`;
   };
   const lastDay = new Date(Date.parse(`${end.slice(0, 10)}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
-  const optional = (name: string, text: string | undefined) => (text === undefined ? [] : [`${name}:${escapeText(text)}`]);
+  const optional = (name: string, text: string | undefined) =>
+    text === undefined ? [] : [`${name}:${escapeText(text)}`];
   return [
     "BEGIN:VCALENDAR",
     "VERSION:2.0",

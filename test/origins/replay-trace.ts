@@ -9,7 +9,8 @@ import type { ApprovalRequest } from "../../src/plugin/calls/ask/request.ts";
 import { isRecord } from "../../src/shared/base/json.ts";
 import { startTestService } from "../../src/testing.ts";
 import { layWorld } from "./lay-world.ts";
-import type { Trace, TraceCall, World } from "./read-traces.ts";
+import { nameOwner } from "./name-owner.ts";
+import type { Trace, TraceCall } from "./read-traces.ts";
 
 /** What the human was shown of the write of a trace. */
 export interface Replay {
@@ -69,19 +70,6 @@ export async function replayTrace(trace: Trace): Promise<Replay> {
 
 function toWords({ owner_text: text }: Trace): readonly string[] {
   return text === null ? [] : [text];
-}
-
-type Connections = Awaited<ReturnType<typeof startTestService>>["service"]["connections"];
-
-/** Mailbox and calendar of the owner have their address; added apps have an account. */
-async function nameOwner(connections: Connections, { owner, tools }: World): Promise<void> {
-  for (const { id, integration, settings } of await connections.list()) {
-    if (integration !== "mail" && integration !== "calendar") continue;
-    await connections.update(id, { settings: { ...settings, address: owner.address } });
-  }
-  for (const app of new Set(tools.map((tool) => tool.app))) {
-    await connections.add({ integration: app, label: app, settings: {}, isDefault: true });
-  }
 }
 
 /** Apps that the owner added: their answers are those of the trace. */

@@ -1,13 +1,13 @@
 import { collectForms } from "../../shared/seen/collect-forms.ts";
-import type { Origin } from "../../shared/wire/origin.ts";
+import { isOnlyNamed, type Origin } from "../../shared/wire/origin.ts";
 import { nameFile } from "./file-texts.ts";
 import { collectSaid, type JudgedValues, judgeValues, type KnownValues, openEvidence } from "./judge-origins.ts";
 import { collectParts, type EndedCall } from "./note-results.ts";
 import type { SeenPart } from "./seen-rows.ts";
 
 /**
- * The values of a write that came from somebody else: from now on they are theirs in the owner's data, too. `known`: as it was
- * before the write.
+ * The values of a write that came from somebody else: from now on they are theirs in the owner's data, too. A place to send to
+ * that only a text of the owner's names stays one, also once something was sent there. `known`: as it was before the write.
  */
 export function findCarried(principal: EndedCall["principal"], values: JudgedValues, known: KnownValues): SeenPart[] {
   const { index, digest } = known;
@@ -16,8 +16,9 @@ export function findCarried(principal: EndedCall["principal"], values: JudgedVal
   const found = collectParts(principal);
   const add = (form: string) => {
     if (said.find(form) !== undefined) return;
-    const source = carried.find(form) ?? (own.find(form) === undefined ? seen.find(form) : undefined);
-    if (source?.whose !== "somebody") return;
+    const ownSource = own.find(form);
+    const source = carried.find(form) ?? ownSource ?? seen.find(form);
+    if (source === undefined || (source === ownSource && !(isPlace(form) && isOnlyNamed(source)))) return;
     const bytes = digest(form);
     if (!index.isKept("carried", bytes)) found.add("carried", source, bytes);
   };

@@ -1,5 +1,5 @@
 import { collectForms } from "../../shared/seen/collect-forms.ts";
-import type { Evidence } from "../../shared/seen/evidence.ts";
+import type { Evidence, SeenSource } from "../../shared/seen/evidence.ts";
 import { judgeCall } from "../../shared/seen/judge-call.ts";
 import { MAX_ORIGINS, type Origin } from "../../shared/wire/origin.ts";
 import type { Digest } from "./digest-table.ts";
@@ -37,8 +37,16 @@ export function judgeValues({ args, files, said }: JudgedValues, known: KnownVal
 /** What was found out about values, by their forms. */
 export function openEvidence({ index, own, digest }: KnownValues) {
   const of = (kind: SeenKind): Evidence => ({ find: (form) => index.find(kind, digest(form)) });
-  const [seen, ownSeen, carried] = [of("seen"), of("own"), of("carried")];
-  return { seen, carried, own: { find: (form: string) => own.find(form) ?? ownSeen.find(form) } };
+  const [seen, ownSeen, noted] = [of("seen"), of("own"), of("carried")];
+  const findCarried = (form: string, whose: SeenSource["whose"]) => {
+    const source = noted.find(form);
+    return source?.whose === whose ? source : undefined;
+  };
+  return {
+    seen,
+    carried: { find: (form: string) => findCarried(form, "somebody") },
+    own: { find: (form: string) => findCarried(form, "yours") ?? own.find(form) ?? ownSeen.find(form) },
+  };
 }
 
 /** A file that came from somewhere as a whole, also one without a text. */

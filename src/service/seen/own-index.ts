@@ -4,6 +4,7 @@ import { keepNewest } from "../../shared/base/newest.ts";
 import { collectForms } from "../../shared/seen/collect-forms.ts";
 import type { AuthoredPart, Evidence, SeenSource } from "../../shared/seen/evidence.ts";
 import type { KnownPlaces } from "../../shared/seen/look-alikes.ts";
+import { isOnlyNamed } from "../../shared/wire/origin.ts";
 import type { Connection } from "../connections/connection.ts";
 import { createDigestTable, type Digest } from "./digest-table.ts";
 import { waitAtMost } from "./note-queue.ts";
@@ -181,11 +182,8 @@ function joinAccounts(accounts: readonly OwnAccount[], digest: Digest): OwnEvide
   return {
     find(form) {
       const bytes = digest(form);
-      for (const values of all) {
-        const found = values.find(bytes);
-        if (found !== undefined) return found;
-      }
-      return undefined;
+      const found = all.flatMap((values) => values.find(bytes) ?? []);
+      return found.find((source) => !isOnlyNamed(source)) ?? found[0];
     },
     known: {
       addresses: all.flatMap(({ known }) => [...known.addresses]),

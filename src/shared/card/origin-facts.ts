@@ -125,7 +125,7 @@ function countTexts(group: readonly Origin[], also?: RegExp): string[] {
 }
 
 function rank({ kind, origin, sink, looks_like }: Origin): number {
-  if (origin === "yours") return sink ? 7 : 8;
+  if (origin === "yours") return sink ? 3 : 7;
   if (looks_like !== undefined) return sink ? 0 : 1;
   if (sink) return origin === "somebody" ? 2 : 3;
   if (kind === "text") return 5;

@@ -19,6 +19,13 @@ const originSourceSchema = z.looseObject({
 /** Where a value was seen first, in facts that an app tells. */
 export type OriginSource = z.infer<typeof originSourceSchema>;
 
+const SURE_KINDS: ReadonlySet<string> = new Set(["account", "contact", "sent mail", "subscription"]);
+
+/** True for a text of the owner's, which anybody may have brought a value into: it is not one of their people and accounts. */
+export function isOnlyNamed({ kind }: Pick<OriginSource, "kind">): boolean {
+  return !SURE_KINDS.has(kind);
+}
+
 /** Where one value of a call comes from. Ours: not in the document. */
 export const originSchema = z.looseObject({
   /** Path of the argument that it stands in, such as `to[0]`, `body` or `file`. */
