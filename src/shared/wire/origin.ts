@@ -27,7 +27,7 @@ export function isOnlyNamed({ kind }: Pick<OriginSource, "kind">): boolean {
 }
 
 /** Where one value of a call comes from. Ours: not in the document. */
-export const originSchema = z.looseObject({
+const originSchema = z.looseObject({
   /** Path of the argument that it stands in, such as `to[0]`, `body` or `file`. */
   argument: z.string(),
   /** The value, or the part of a text that is judged, as it is sent; at most 200 characters. */
@@ -53,8 +53,9 @@ export const originsSchema = readableItems(originSchema).catch([]);
 /** Most origins of one call. */
 export const MAX_ORIGINS = 100;
 
-/** Most values of {@link saidSchema}, and the longest, in characters. */
+/** Most values of {@link saidSchema}. */
 export const MAX_SAID = 100;
+/** The longest of them, in characters. */
 export const MAX_SAID_CHARS = 200;
 
 /**

@@ -11,7 +11,7 @@ export interface SessionAnswers {
 }
 
 /** An answer of one tool. */
-export interface SessionAnswer {
+interface SessionAnswer {
   readonly app: string;
   readonly content: unknown;
   /** Characters of its JSON text, about. */
