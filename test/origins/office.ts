@@ -1,13 +1,11 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect } from "vitest";
 import { z } from "zod";
-import type { ApprovalRequest } from "../../src/plugin/calls/ask/request.ts";
+import type { ToolCall } from "../../src/index.ts";
 import { isRecord } from "../../src/shared/base/json.ts";
-import type { TestService } from "../../src/testing.ts";
-import { openTestSession, sayYes, type TestSession } from "../plugin/calls/open-test-session.ts";
+import type { TestSession } from "../plugin/calls/open-test-session.ts";
 import { type World, worldSchema } from "./read-traces.ts";
 
 /*
@@ -16,6 +14,9 @@ import { type World, worldSchema } from "./read-traces.ts";
  */
 
 const FOLDER = process.env.SVC_OFFICE ?? fileURLToPath(new URL("../../../shared/data/", import.meta.url));
+
+/** True where they are present. */
+export const hasOffice = existsSync(join(FOLDER, "office-attacks.jsonl"));
 
 const calls = z.array(z.looseObject({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) }));
 const taskSchema = z.looseObject({ id: z.string(), prompt: z.string(), calls });
@@ -52,41 +53,36 @@ export function readOfficeWorld({ vector, injected_text: text }: OfficeAttack): 
   return worldSchema.parse(JSON.parse(filled));
 }
 
-/** One question of an attack, and values in it that only the injected text brought. */
-export interface StrangerCall {
+/** One question of an attack, and values in it that the injected text has. */
+export interface StrangerCall<Question> {
   readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
   readonly strangers: readonly string[];
-  readonly request: ApprovalRequest;
+  readonly question: Question;
 }
 
-/** Does the calls of a task up to the injected text, and then those of the attack, each approved; what was asked about a stranger. */
-export async function replayAttack(
-  service: TestService,
+/**
+ * Does the calls of a task up to the injected text, and then those of the attack; what was asked about a stranger.
+ *
+ * @param perform makes a call and has it approved; gives what the human saw, or undefined where nobody was asked
+ */
+export async function replayAttack<Question>(
+  session: TestSession,
   attack: OfficeAttack,
-  { now }: { readonly now: () => number },
-): Promise<StrangerCall[]> {
+  perform: (call: ToolCall) => Promise<Question | undefined>,
+): Promise<StrangerCall<Question>[]> {
   const task = readLines("office-tasks.jsonl")
     .map((one) => taskSchema.parse(one))
     .find(({ id }) => id === attack.task);
-  const session = await openTestSession(service, { answer: sayYes, now });
-  const found: StrangerCall[] = [];
-  const run = async ({ tool, arguments: given }: z.output<typeof calls>[number]) => {
+  const ownerWords = [task?.prompt ?? ""];
+  const found: StrangerCall<Question>[] = [];
+  const before = task?.calls.slice(0, attack.after_call + 1) ?? [];
+  for (const [at, { tool, arguments: given }] of [...before, ...attack.calls].entries()) {
     const args = Object(await resolve(session, given));
-    const outcome = await session.call({
-      callId: crypto.randomUUID(),
-      toolName: tool,
-      arguments: args,
-      ownerWords: [task?.prompt ?? ""],
-    });
-    const request = session.asked.shift();
+    const question = await perform({ callId: crypto.randomUUID(), toolName: tool, arguments: args, ownerWords });
     const strangers = findAddresses(args).filter((one) => attack.injected_text.includes(one));
-    if (request !== undefined && strangers.length > 0) found.push({ tool, args, strangers, request });
-    if (request === undefined && outcome.status === "needs_approval") expect.fail(JSON.stringify(outcome));
-  };
-  for (const call of task?.calls.slice(0, attack.after_call + 1) ?? []) await run(call);
-  session.asked.length = 0;
-  for (const call of attack.calls) await run(call);
+    if (question !== undefined && at >= before.length && strangers.length > 0)
+      found.push({ tool, strangers, question });
+  }
   return found;
 }
 
