@@ -1,8 +1,8 @@
 import type { PreviewFile } from "../../apps/port/integration.ts";
-import { MAX_ANNOUNCED_TEXT } from "../../shared/wire/preview.ts";
+import { isText, MAX_JUDGED_BYTES } from "../../shared/seen/text-files.ts";
 import { findFileFields, findUrlFields } from "../files/file-fields.ts";
 
-/** Longest file of an answer whose text is noted, in bytes; of a call, only as long ones are judged as may be announced. */
+/** Longest file of an answer whose text is noted, in bytes; of a call, see {@link MAX_JUDGED_BYTES}. */
 const MAX_NOTED_BYTES = 1024 * 1024;
 
 /** A file of a call. */
@@ -30,20 +30,11 @@ export function nameFile(sha256: string): string {
   return `file:${sha256}`;
 }
 
-const TEXT_TYPE =
-  /^(?:text\/|message\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|javascript|csv|rtf|ics)(?:$|;)|image\/svg)/i;
-const TEXT_NAME = /\.(?:txt|md|markdown|csv|tsv|json|jsonl|xml|ya?ml|html?|ics|vcf|eml|log|ini|toml|svg|tex|rst|org)$/i;
-
-/** True for a file whose bytes are text, by its type and name. */
-function isText({ name, mimetype }: { readonly name: string; readonly mimetype: string }): boolean {
-  return TEXT_TYPE.test(mimetype) || TEXT_NAME.test(name);
-}
-
 /** The files of a call with their texts, as far as they are here. */
 export async function readFiles(
   inputSchema: unknown,
   args: Record<string, unknown>,
-  file: (s3key: string) => PreviewFile & { readonly text?: string | undefined },
+  file: (s3key: string) => PreviewFile,
 ): Promise<CallFile[]> {
   const fields = [
     ...findFileFields(inputSchema, args).map(({ field, value }) => {
@@ -55,7 +46,7 @@ export async function readFiles(
   for (const { field, keyField, s3key } of fields) {
     const held = file(s3key);
     const { name, sha256 } = held;
-    const text = held.text ?? (await readText(held).catch(() => undefined));
+    const text = await readText(held).catch(() => undefined);
     files.push({ argument: field, keyArgument: keyField, name, sha256, text });
   }
   return files;
@@ -63,12 +54,12 @@ export async function readFiles(
 
 async function readText(file: PreviewFile): Promise<string | undefined> {
   const { size = 0 } = file;
-  if (file.open === undefined || size > MAX_ANNOUNCED_TEXT || !isText(file)) return undefined;
+  if (file.open === undefined || size > MAX_JUDGED_BYTES || !isText(file)) return undefined;
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of file.open() as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > MAX_ANNOUNCED_TEXT) return undefined;
+    if (length > MAX_JUDGED_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

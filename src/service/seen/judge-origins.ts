@@ -63,9 +63,18 @@ function judgeFile(
 
 const MAX_NAME = 200;
 
+/** More than one word, or words of a script without blanks beside something else. */
+const isSentence = (value: string) =>
+  (value.match(/\p{L}{2,}/gu) ?? []).length > 1 || /\p{Lo}{2}[^]*[\d@]|[\d@][^]*\p{Lo}{2}/u.test(value);
+
+/** A sentence is found by most of its words: an address or a number in it may be another than the human typed. */
+const isWords = (form: string) => form.startsWith("words:") || form.startsWith("name:");
+
 /** The words of a human as evidence: only for the label. */
 export function collectSaid(said: readonly string[]): Evidence {
-  const forms = new Set(said.length === 0 ? [] : collectForms(said));
+  const forms = new Set(
+    said.flatMap((value) => (isSentence(value) ? collectForms(value).filter(isWords) : collectForms(value))),
+  );
   const source = { whose: "yours", app: "", kind: "said" } as const;
   return { find: (form) => (forms.has(form) ? source : undefined) };
 }

@@ -1,4 +1,4 @@
-import { isOnlyNamed, type Origin } from "../wire/origin.ts";
+import { isOnlyNamed, isPlace, type Origin } from "../wire/origin.ts";
 import type { CardFact } from "./card-layout.ts";
 import type { DrawnValue } from "./card-text.ts";
 import { describeOrigin, drawOriginValue, drawPlace, type OriginScope } from "./origin-words.ts";
@@ -63,11 +63,9 @@ export function listOrigins({ origins = [], originScope }: JudgedCall, also?: Re
   };
 }
 
-const PLACES = new Set(["address", "link", "host", "account"]);
-
 /** A place to send to that stands in a text of the owner's: anybody may have brought it there. */
-function isNamedOnly({ kind, origin, source }: Origin): boolean {
-  return origin === "yours" && PLACES.has(kind) && source !== undefined && isOnlyNamed(source);
+function isNamedOnly(one: Origin): boolean {
+  return one.origin === "yours" && isPlace(one) && one.source !== undefined && isOnlyNamed(one.source);
 }
 
 const MADE_KINDS = new Set(["name", "date", "path"]);

@@ -19,6 +19,13 @@ const originSourceSchema = z.looseObject({
 /** Where a value was seen first, in facts that an app tells. */
 export type OriginSource = z.infer<typeof originSourceSchema>;
 
+const PLACES: ReadonlySet<string> = new Set(["address", "link", "host", "account"]);
+
+/** True for a value that something can be sent to. */
+export function isPlace({ kind }: Pick<Origin, "kind">): boolean {
+  return PLACES.has(kind);
+}
+
 const SURE_KINDS: ReadonlySet<string> = new Set(["account", "contact", "sent mail", "subscription"]);
 
 /** True for a text of the owner's, which anybody may have brought a value into: it is not one of their people and accounts. */

@@ -49,9 +49,6 @@ export const previewSchema = z.looseObject({
 });
 export type Preview = z.infer<typeof previewSchema>;
 
-/** Longest text of an announced file, in characters. */
-export const MAX_ANNOUNCED_TEXT = 256 * 1024;
-
 /** A file of a call that is only looked at: like one of an execute request, with size (bytes) and MD5 (hex) in place of its bytes. */
 export const announcedFileSchema = z.looseObject({
   pointer: z.string(),
@@ -59,8 +56,6 @@ export const announcedFileSchema = z.looseObject({
   mimetype: z.string().catch(""),
   size: z.int().min(0).optional().catch(undefined),
   md5: z.string().toLowerCase().optional().catch(undefined),
-  /** What it says, of a text of at most 256 kB: only for where the values in it come from. */
-  text: z.string().max(MAX_ANNOUNCED_TEXT).optional().catch(undefined),
 });
 
 /** Request body of `POST /api/tools/{name}/preview`. */

@@ -8,7 +8,7 @@ import type { World } from "../../origins/read-traces.ts";
 import { call, execute, type Reply } from "../http-calls.ts";
 
 /** When everything happens. */
-export const NOW = Date.parse("2026-03-02T09:00:00Z");
+const NOW = Date.parse("2026-03-02T09:00:00Z");
 /** The owner of the test data. */
 export const OWNER = "ina@owner.example";
 /** A stranger, and their mail. */

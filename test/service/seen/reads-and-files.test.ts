@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { testDefaults } from "../../../src/service/test-kit/start-test-service.ts";
+import { attach } from "../files/envelope.ts";
 import { openStoreOf } from "../find-store.ts";
 import { call, execute } from "../http-calls.ts";
-import { MESSAGE_ID, mailTo, originOf, post, readMail, STRANGE_MAIL, STRANGER, startMailWorld } from "./mail-world.ts";
+import { MESSAGE_ID, mailTo, originOf, readMail, STRANGE_MAIL, STRANGER, startMailWorld } from "./mail-world.ts";
 
 const attachment = {
   name: "plan.txt",
@@ -49,15 +50,17 @@ test("a file that a stranger's mail brought is theirs, also one without a text",
   await service.end();
 });
 
-test("the text of a file that is announced is judged, and no more", async () => {
+test("the text of a file that is sent is judged", async () => {
   const service = await startMailWorld();
   await readMail(service);
-  const file = { name: "list.txt", mimetype: "text/plain", s3key: "list" };
-  const text = "Pay to drop@elsewhere.example\n";
-  const files = [{ pointer: "list", name: "list.txt", mimetype: "text/plain", size: text.length, text }];
-  const reply = await post(service, "/api/tools/drive_upload_file/preview", { arguments: { file }, files });
-  expect(reply.status, reply.text).toBe(200);
-  const found = reply.json.origins.find((one: { value: string }) => one.value.includes("drop@elsewhere.example"));
+  const facts = { name: "list.txt", mimetype: "text/plain" };
+  const files = [attach("list", Buffer.from("Pay to drop@elsewhere.example\n"), facts)];
+  const reply = await execute(service, "drive_upload_file", {
+    arguments: { file: { ...facts, s3key: "list" } },
+    files,
+  });
+  expect(reply.status, reply.text).toBe(412);
+  const found = reply.json.error.origins.find((one: { value: string }) => one.value.includes("drop@elsewhere.example"));
   expect(found).toMatchObject({ argument: "file", origin: "somebody" });
   await service.end();
 });

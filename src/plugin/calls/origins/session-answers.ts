@@ -2,12 +2,18 @@ import type { GrowingEvidence } from "../../../shared/seen/memory-evidence.ts";
 import type { Origin } from "../../../shared/wire/origin.ts";
 import type { SaidEvidence } from "./said-words.ts";
 
-/** Answers of a session's tools, for a service that does not say where values come from. */
+/** Answers of a session's tools, for what the service does not say: where values come from, or those of local files. */
 export interface SessionAnswers {
   /** Keeps an answer of an app, of about so many characters, until it is needed; cheap, and forgets the oldest. */
   note(answer: SessionAnswer): void;
   /** Origins by the answers and the human's words alone; none where neither is known. */
-  judge(args: Readonly<Record<string, unknown>>, said: SaidEvidence | undefined): Promise<readonly Origin[]>;
+  judge(values: AnswerValues, said: SaidEvidence | undefined): Promise<readonly Origin[]>;
+}
+
+/** What is judged: arguments, and texts of files by the path of their argument. */
+interface AnswerValues {
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly files: readonly { readonly argument: string; readonly text: string }[];
 }
 
 /** An answer of one tool. */
@@ -37,7 +43,7 @@ export function createSessionAnswers(): SessionAnswers {
         size -= waiting.shift()?.size ?? 0;
       }
     },
-    async judge(args, said) {
+    async judge(values, said) {
       if (evidence === undefined && waiting.length === 0 && said === undefined) return [];
       const [{ createEvidence }, { judgeCall }] = await Promise.all([
         import("../../../shared/seen/memory-evidence.ts"),
@@ -50,7 +56,7 @@ export function createSessionAnswers(): SessionAnswers {
       waiting.length = 0;
       size = 0;
       const nothing = { find: () => undefined };
-      return judgeCall({ args, files: [] }, { said, own: nothing, seen: evidence, known: said?.known });
+      return judgeCall(values, { said, own: nothing, seen: evidence, known: said?.known });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { OriginScope } from "../../../shared/card/origin-words.ts";
-import type { Origin } from "../../../shared/wire/origin.ts";
+import { isPlace, type Origin } from "../../../shared/wire/origin.ts";
+import { readLocalTexts } from "../origins/local-texts.ts";
 import { type CallContext, type CallPlan, fingerprintRequest } from "./plan.ts";
 
 /** Where the values of a call come from, and what was looked at. */
@@ -16,15 +17,30 @@ export async function judge(context: CallContext, plan: CallPlan): Promise<Judge
   if (context.own !== undefined) return { origins: [], originScope: undefined };
   const { told } = plan;
   try {
+    const files = await readLocalTexts(context.roots, plan.files);
+    const said = await context.said.read();
     if (told === undefined || told.of !== fingerprintRequest(context, plan)) {
-      const origins = await context.answers.judge(plan.arguments, await context.said.read());
+      const origins = await context.answers.judge({ args: plan.arguments, files }, said);
       return { origins, originScope: "session" };
     }
-    const origins = await markSaid(context.said, plan.arguments, told.origins);
-    return { origins, originScope: told.isPartial ? "partial" : undefined };
+    const marked = await markSaid(context.said, plan.arguments, told.origins);
+    const inFiles = files.length === 0 ? [] : await context.answers.judge({ args: {}, files }, said);
+    return { origins: [...marked, ...inFiles.filter(isToldHere)], originScope: told.isPartial ? "partial" : undefined };
   } catch {
     return { origins: [], originScope: undefined };
   }
+}
+
+/** Apps whose answers are mostly data of the owner's own. */
+const OWN_APPS: ReadonlySet<string> = new Set(["calendar", "contacts", "drive", "notes"]);
+
+/**
+ * Bytes of a local file leave this device after the approval alone, so that the service cannot say whether the owner has such a
+ * value. Here it is known what was typed, and what an answer brought.
+ */
+function isToldHere(one: Origin): boolean {
+  if (one.origin !== "somebody") return one.origin === "you";
+  return isPlace(one) || !OWN_APPS.has(one.source?.app ?? "");
 }
 
 /** Only this device knows what its human typed: a service that says so by itself is not believed. */
