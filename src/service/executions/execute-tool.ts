@@ -48,7 +48,7 @@ export interface ExecutorParts extends LookParts {
 export type Executor = ReturnType<typeof createExecutor>;
 
 /** What a call would do. */
-interface PreviewedCall {
+export interface PreviewedCall {
   readonly preview: Preview;
   /** What that is beyond the level of its tool. */
   readonly raised: RaisedLevel | undefined;
