@@ -1,4 +1,5 @@
-import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { accessSync, chmodSync, constants, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -22,7 +23,9 @@ export function keepTempFilesInMemory(): { TMPDIR?: string } {
 
 /** A folder in memory; on the disk where memory has no room or runs no programs. */
 function makeFolder(): string {
-  const folder = mkdtempSync(join(hasRoom() ? MEMORY : tmpdir(), "svc-"));
+  // In hex: no host takes the name for a key or a password, and masks it.
+  const folder = join(hasRoom() ? MEMORY : tmpdir(), `svc-${randomBytes(4).toString("hex")}`);
+  mkdirSync(folder, { mode: 0o700 });
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   // As open as /tmp: servers of some tests run as users of their own.
   chmodSync(folder, 0o1777);

@@ -5,12 +5,11 @@ import type { CollectionStore, StoredItem } from "../collections/collection-stor
 import { createAuthors } from "../port/authored.ts";
 import type { JudgeContext } from "../port/integration.ts";
 import { tellEvent } from "./authored-event.ts";
-import { readSettingZone } from "./calendar-settings.ts";
+import { listAccountAddresses, readSettingZone } from "./calendar-settings.ts";
 import { pickInstance, toPlace } from "./find-events.ts";
 import { parseCalendarFile } from "./ics/calendar-file.ts";
 import { describeDetails, summariseInstance } from "./ics/describe-event.ts";
 import { repeats } from "./ics/instances.ts";
-import { listAccountAddresses } from "./own-addresses.ts";
 import type { Span } from "./time/read-time.ts";
 
 /** How far back and ahead events are looked at. */

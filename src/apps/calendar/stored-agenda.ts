@@ -11,7 +11,7 @@ import { createItem, removeItem, replaceItem } from "../collections/write-item.t
 import type { ActionContext } from "../port/integration.ts";
 import { sayNotShown } from "../port/not-shown.ts";
 import type { Agenda, AgendaSpan, ANSWERS, EventTarget, WorkingHours } from "./agenda.ts";
-import { readOwnZone, readSettingZone } from "./calendar-settings.ts";
+import { listAccountAddresses, readOwnZone, readSettingZone } from "./calendar-settings.ts";
 import {
   type ComposedChange,
   composeAnswer,
@@ -27,7 +27,6 @@ import { describeDetails, readEventText, readTitle, summariseInstance, takesTime
 import type { Instance } from "./ics/instances.ts";
 import { listPeople } from "./ics/people.ts";
 import { listOddities } from "./ics/series-oddities.ts";
-import { listAccountAddresses } from "./own-addresses.ts";
 import { callEvent, previewAnswer, previewChange, previewNew, previewRemoval } from "./preview-event.ts";
 import { listFreeSpans } from "./time/free-time.ts";
 import { readSpan, readZone } from "./time/read-time.ts";

@@ -1,5 +1,5 @@
 import type { PreviewFile } from "../../apps/port/integration.ts";
-import { isText, MAX_JUDGED_BYTES } from "../../shared/seen/text-files.ts";
+import { isText, MAX_JUDGED_BYTES } from "../../shared/wire/file.ts";
 import { findFileFields, findUrlFields } from "../files/file-fields.ts";
 
 /** Longest file of an answer whose text is noted, in bytes; of a call, see {@link MAX_JUDGED_BYTES}. */

@@ -65,7 +65,8 @@ const MAX_NAME = 200;
 
 /** More than one word, or words of a script without blanks beside something else. */
 const isSentence = (value: string) =>
-  (value.match(/\p{L}{2,}/gu) ?? []).length > 1 || (/\p{Lo}{2}/u.test(value) && /[\d@]/.test(value));
+  (/\s/.test(value) && (value.match(/\p{L}{2,}/gu) ?? []).length > 1) ||
+  (/\p{Lo}{2}/u.test(value) && /[\d@]/.test(value));
 
 /** A sentence is found by most of its words: an address or a number in it may be another than the human typed. */
 const isWords = (form: string) => form.startsWith("words:") || form.startsWith("name:");

@@ -1,6 +1,5 @@
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { collectForms } from "./collect-forms.ts";
-import { digestForm } from "./digest-form.ts";
 import type { AuthoredPart, Evidence, SeenSource } from "./evidence.ts";
 
 /** Evidence that grows by what is noted. */
@@ -29,4 +28,9 @@ export function createEvidence({ limit }: { readonly limit: number }): GrowingEv
     },
     find: (form) => sources.get(digestForm(key, form)),
   };
+}
+
+/** The digest of a form under a key: 64 bits, signed as databases store them. */
+function digestForm(key: string, form: string): bigint {
+  return hash("sha256", `${key}\n${form}`, "buffer").readBigInt64BE(0);
 }

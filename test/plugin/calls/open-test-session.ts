@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../../../src/plugin/calls/ask/request.ts";
@@ -31,7 +32,9 @@ export async function closeAll(): Promise<void> {
 
 /** A temporary folder, removed after the test. */
 export async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-tools-"));
+  // In hex: no host takes the name for a key or a password, and masks it.
+  const folder = join(tmpdir(), `svc-tools-${randomBytes(6).toString("hex")}`);
+  await mkdir(folder, { mode: 0o700 });
   closers.push(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

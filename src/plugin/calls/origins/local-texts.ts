@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isText, MAX_JUDGED_BYTES } from "../../../shared/seen/text-files.ts";
+import { isText, MAX_JUDGED_BYTES } from "../../../shared/wire/file.ts";
 import { openMediaFile, readPieces } from "../../media/open/open-media-file.ts";
 import type { MediaRoots } from "../../media/open/roots.ts";
 import type { InspectedFile } from "../../media/send/inspect-files.ts";
