@@ -56,6 +56,8 @@ const OWN_PARTS = [
   { name: "wire", roots: ["src/shared/wire/", "src/shared/card/", "src/shared/base/hash.ts"] },
   { name: "schema", roots: ["src/plugin/schema/project/project-schema.ts"] },
   { name: "check", roots: ["src/shared/schema-check/"] },
+  // Loaded when a human is asked, or after an answer: never with a door.
+  { name: "seen", roots: ["src/shared/seen/"] },
   {
     name: "client",
     roots: [
