@@ -104,7 +104,7 @@ describe("the packed tarball", () => {
     expect(sum(listLoaded("langchain").files.filter((path) => !isPackage(path))), biggest).toBeLessThan(582_000);
     expect(sum(ours.filter((path) => path.startsWith("docs/"))), biggest).toBeLessThan(600_000);
     expect(ours.length, biggest).toBeLessThan(400);
-    expect(sum(ours), biggest).toBeLessThan(4_200_000);
+    expect(sum(ours), biggest).toBeLessThan(4_450_000);
     expect(sum([...sizes.keys()].filter(isPackage)), biggest).toBeLessThan(7_500_000);
     expect(packed.size, biggest).toBeLessThan(3_050_000);
   });
@@ -238,7 +238,7 @@ describe("the tarball for OpenClaw", () => {
     ]);
     expect(JSON.parse(readFileSync(join(place, "package.json"), "utf8"))).not.toHaveProperty("dependencies");
     expect(tarball.unpackedSize, listBiggest(tarball.files).join("\n")).toBeLessThan(2_450_000);
-    expect((await stat(tarball.path)).size).toBeLessThan(600_000);
+    expect((await stat(tarball.path)).size).toBeLessThan(620_000);
     const modules = JSON.stringify(tarball.files.map(({ path }) => path).filter((path) => path.endsWith(".js")));
     const source = `import { pathToFileURL } from "node:url";
       for (const file of ${modules}) await import(pathToFileURL(${JSON.stringify(place)} + "/" + file));

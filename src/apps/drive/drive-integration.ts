@@ -11,6 +11,7 @@ import type { OpenDrive } from "./drive.ts";
 import { createDriveWatch } from "./drive-watch.ts";
 import { FolderDrive } from "./folder-drive.ts";
 import { listFiles, searchFiles } from "./list-files.ts";
+import { walkOwnFiles } from "./own-files.ts";
 import { readFile } from "./read-file.ts";
 import { isOnWebdav, WEBDAV_FIELDS } from "./webdav/webdav-settings.ts";
 
@@ -37,7 +38,6 @@ export function createDriveIntegration(o: { readonly allowed?: AllowedHosts } = 
     actions: actions.map((action) => action(open)),
     watch: createDriveWatch(open),
     async *ownValues(context) {
-      const { walkOwnFiles } = await import("./own-files.ts");
       const isRemote = isElsewhere(context.connection.settings);
       yield* endWithSignal(
         walkOwnFiles(await openToRead(open)(context), { signal: context.signal, isRemote }),

@@ -7,6 +7,7 @@ import type { Integration } from "../port/integration.ts";
 import type { OpenNotebook } from "./notebook.ts";
 import type { NotionOptions } from "./notion/notion-accounts.ts";
 import { isOnNotion, NOTION_FIELDS } from "./notion/notion-settings.ts";
+import { walkNotes } from "./own-notes.ts";
 import { createPage, deletePage, listPages, readPage, searchPages, updatePage } from "./page-actions.ts";
 
 const actions = [searchPages, listPages, readPage, createPage, updatePage, deletePage];
@@ -31,7 +32,6 @@ export function createNotesIntegration(o: NotionOptions = {}): Integration {
     scopes: ["notes.read", "notes.write"],
     actions: actions.map((action) => action(open)),
     async *ownValues(context) {
-      const { walkNotes } = await import("./own-notes.ts");
       const isRemote = isOnNotion(context.connection.settings);
       yield* endWithSignal(walkNotes(await openToRead(open)(context), { signal: context.signal, isRemote }), context);
     },

@@ -1,7 +1,6 @@
-import type { Evidence } from "../../../shared/seen/evidence.ts";
-import type { KnownPlaces } from "../../../shared/seen/look-alikes.ts";
 import { MAX_SAID, MAX_SAID_CHARS, type Origin } from "../../../shared/wire/origin.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import type { SaidEvidence } from "./judge-values.ts";
 
 /** What the human typed, the latest last. A function is asked once, when a call is judged. */
 export type OwnerWords = readonly string[] | (() => readonly string[]);
@@ -22,14 +21,8 @@ export interface SaidWords {
   list(entry: CatalogEntry, args: Arguments): Promise<string[] | undefined>;
 }
 
-/** The words as evidence, with addresses and hosts in them as they are compared. */
-export interface SaidEvidence extends Evidence {
-  readonly known: KnownPlaces;
-}
-
 /** Most characters that are read, of the latest words. */
 const MAX_CHARS = 50_000;
-const MAX_FORMS = 20_000;
 
 /** Reads the words of a call at the first question about them, and each object of arguments once. */
 export function createSaidWords(given: OwnerWords | undefined): SaidWords {
@@ -70,16 +63,8 @@ function readsSaid({ previews, ownerApproves, tellsOrigins }: CatalogEntry): boo
 async function readWords(given: OwnerWords): Promise<SaidEvidence | undefined> {
   const words = cutLatest(typeof given === "function" ? given() : given);
   if (words.length === 0) return undefined;
-  const [{ collectForms }, { createEvidence }] = await Promise.all([
-    import("../../../shared/seen/collect-forms.ts"),
-    import("../../../shared/seen/memory-evidence.ts"),
-  ]);
-  const evidence = createEvidence({ limit: MAX_FORMS });
-  evidence.note({ source: { whose: "yours", app: "", kind: "said" }, content: words });
-  const forms = collectForms(words);
-  const pick = (kind: string) =>
-    forms.flatMap((form) => (form.startsWith(`${kind}:`) ? form.slice(kind.length + 1) : []));
-  return { find: (form) => evidence.find(form), known: { addresses: pick("address"), hosts: pick("host") } };
+  const { readSaid } = await import("./judge-values.ts");
+  return readSaid(words);
 }
 
 function cutLatest(words: readonly string[]): string[] {
@@ -95,7 +80,6 @@ function cutLatest(words: readonly string[]): string[] {
 
 async function judgeWords(said: SaidEvidence | undefined, args: Arguments): Promise<readonly Origin[]> {
   if (said === undefined) return [];
-  const { judgeCall } = await import("../../../shared/seen/judge-call.ts");
-  const nothing: Evidence = { find: () => undefined };
-  return judgeCall({ args, files: [] }, { said, own: nothing, seen: nothing });
+  const { judgeSaid } = await import("./judge-values.ts");
+  return judgeSaid(said, args);
 }

@@ -1,19 +1,13 @@
 import type { GrowingEvidence } from "../../../shared/seen/memory-evidence.ts";
 import type { Origin } from "../../../shared/wire/origin.ts";
-import type { SaidEvidence } from "./said-words.ts";
+import type { DeviceValues, SaidEvidence } from "./judge-values.ts";
 
 /** Answers of a session's tools, for what the service does not say: where values come from, or those of local files. */
 export interface SessionAnswers {
   /** Keeps an answer of an app, of about so many characters, until it is needed; cheap, and forgets the oldest. */
   note(answer: SessionAnswer): void;
   /** Origins by the answers and the human's words alone; none where neither is known. */
-  judge(values: AnswerValues, said: SaidEvidence | undefined): Promise<readonly Origin[]>;
-}
-
-/** What is judged: arguments, and texts of files by the path of their argument. */
-interface AnswerValues {
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly files: readonly { readonly argument: string; readonly text: string }[];
+  judge(values: DeviceValues, said: SaidEvidence | undefined): Promise<readonly Origin[]>;
 }
 
 /** An answer of one tool. */
@@ -27,8 +21,6 @@ interface SessionAnswer {
 /** Of answers that were not read yet. */
 const MAX_CHARS = 8_000_000;
 const MAX_ANSWERS = 1_000;
-/** Most values of the session: what is older is forgotten. */
-const MAX_FORMS = 100_000;
 
 /** Starts without any. What is kept is in memory alone, and read when a human is asked. */
 export function createSessionAnswers(): SessionAnswers {
@@ -45,18 +37,14 @@ export function createSessionAnswers(): SessionAnswers {
     },
     async judge(values, said) {
       if (evidence === undefined && waiting.length === 0 && said === undefined) return [];
-      const [{ createEvidence }, { judgeCall }] = await Promise.all([
-        import("../../../shared/seen/memory-evidence.ts"),
-        import("../../../shared/seen/judge-call.ts"),
-      ]);
-      evidence ??= createEvidence({ limit: MAX_FORMS });
+      const { createAnswerEvidence, judgeAnswered } = await import("./judge-values.ts");
+      evidence ??= createAnswerEvidence();
       for (const { app, content } of waiting) {
         evidence.note({ source: { whose: "somebody", app, kind: "answer" }, content });
       }
       waiting.length = 0;
       size = 0;
-      const nothing = { find: () => undefined };
-      return judgeCall(values, { said, own: nothing, seen: evidence, known: said?.known });
+      return judgeAnswered(values, { said, seen: evidence });
     },
   };
 }
