@@ -78,7 +78,8 @@ export async function bundle(plan: BundlePlan): Promise<BundledPackage[]> {
     resolve: { symlinks: false, mainFields: ["module", "main"] },
     preserveEntrySignatures: plan.entriesMayGrow ? "allow-extension" : "exports-only",
     transform: { define: { SVC_VERSION: JSON.stringify(readPackage().version) } },
-    checks: { ineffectiveDynamicImport: false },
+    // How long it takes is no fault: on a machine with much to do it is long.
+    checks: { ineffectiveDynamicImport: false, bundlerTimings: false },
     logLevel: "warn",
     onLog: (_level, { message }) => {
       throw new Error(`The bundler says:\n${message}`);

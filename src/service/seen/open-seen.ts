@@ -138,7 +138,10 @@ function createNoting(parts: SeenParts, { own, rows, indexes, digest }: Memory) 
       const leaks = mayLeak(args) ? findLeaks(args, await readKnown(principal)) : [];
       if (leaks.length > 0) await parts.markRead(call.executionId, JSON.stringify(leaks));
       if (answers.isKnown(call)) return [];
-      return findNewValues(call, { index: await indexes.read(principal.apiKeyId), digest });
+      const found = await findNewValues(call, { index: await indexes.read(principal.apiKeyId), digest });
+      // A write may follow what somebody else wrote: by then the owner's data is looked through.
+      if (found.some(({ kind }) => kind === "seen")) await own.read(await listAccounts(parts.access, principal), 0);
+      return found;
     }
     const known = await readKnown(principal);
     own.touch(connection.id);

@@ -54,7 +54,11 @@ export function listOrigins({ origins = [], originScope }: JudgedCall, also?: Re
   const isAll = lines.length <= MOST_LINES;
   const shown = isAll ? lines : lines.slice(0, MOST_LINES - 1);
   const rest = lines.slice(shown.length);
-  const note = isAll ? [] : [`and ${rest.length} more lines of values that are not yours`];
+  const isSure = lines.length === 0 || originScope !== "partial";
+  const note = [
+    ...(isAll ? [] : [`and ${rest.length} more lines of values that are not yours`]),
+    ...(isSure ? [] : ["Not all of your data could be looked at: some of this may be yours, or look like it."]),
+  ];
   return {
     strangers: [...shown.map(({ text }) => text), ...note],
     moreStrangers: rest.map(({ text }) => text),
