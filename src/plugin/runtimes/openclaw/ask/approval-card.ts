@@ -117,18 +117,20 @@ function describe(request: ApprovalRequest, parts: CardParts) {
   const { moreStrangers, known, made } = listOrigins(request, inCard);
   const [origin, ownLabel, madeLabel] = ORIGIN_LABELS;
   const strangers = moreStrangers.map((line) => `${origin}: ${line}`);
-  const own = [...known.map((line) => `${ownLabel}: ${line}`), ...made.map((line) => `${madeLabel}: ${line}`)];
+  const isClean = (line: string) => redact(line) === line;
+  const own = known.map((line) => `${ownLabel}: ${line}`).filter(isClean);
+  const fresh = made.map((line) => `${madeLabel}: ${line}`).filter(isClean);
   const { untold, told } = splitTold(request.arguments, request.preview);
   const args = drawUntold({ ...request, arguments: untold }, inCard).map(({ line }) => line);
   const raw = drawUntold({ ...request, arguments: told }, inCard).map(({ line }) => line);
   const files = request.files.map((file) => `File${file.field === "file" ? ":" : ""} ${drawFile(file, inCard)}`);
   const facts = [...parts.first, describeTarget(request), ...looked, ...args, ...files, ...strangers, ...parts.more];
-  if (facts.every((line) => redact(line) === line)) {
-    const whole = addBoilerplate(
-      facts,
-      [...[...own, ...raw].filter((line) => redact(line) === line), ...describeBoilerplate(request)],
-      parts.code,
-    ).find((lines) => measure(lines) <= ROOM && parts.shows(draw(lines)));
+  if (facts.every(isClean)) {
+    const boilerplate = [...own, ...raw.filter(isClean), ...describeBoilerplate(request)];
+    const all = [...facts, ...boilerplate, ...fresh];
+    const whole = [all, ...addBoilerplate(facts, boilerplate, parts.code)].find(
+      (lines) => measure(lines) <= ROOM && parts.shows(draw(lines)),
+    );
     if (whole !== undefined) return { lines: whole, isComplete: true };
   }
   const few = [
