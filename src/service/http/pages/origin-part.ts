@@ -5,15 +5,19 @@ import { originsSchema } from "../../../shared/wire/origin.ts";
 import type { ApprovalContent } from "../../approvals/approval-rows.ts";
 import type { Markup } from "./page.ts";
 
+/** Lines that are not folded away: a phone has the change and what follows from it on its first screen, too. */
+const FIRST_LINES = 1;
+
 /** Values of a held call that are not the owner's, right below what it would do; empty where there are none. */
 export function strangersPart(content: ApprovalContent): Markup {
   const { strangers, moreStrangers } = listOrigins(readJudged(content));
   if (strangers.length === 0) return html``;
+  const folded = [...strangers.slice(FIRST_LINES), ...moreStrangers];
   const more =
-    moreStrangers.length === 0
+    folded.length === 0
       ? ""
-      : html`<details class="more"><summary>All values that are not yours</summary>${lineList(moreStrangers)}</details>`;
-  return html`<div class="notice warn origins" role="group" aria-label="Values that are not yours">${lineList(strangers)}${more}</div>`;
+      : html`<details class="more"><summary>${folded.length} more of others or unknown</summary>${lineList(folded)}</details>`;
+  return html`<div class="notice warn origins" role="group" aria-label="Values that are not yours">${lineList(strangers.slice(0, FIRST_LINES))}${more}</div>`;
 }
 
 /** Values of a held call that are the owner's, were typed by them, or are new and lead nowhere; empty where there are none. */
