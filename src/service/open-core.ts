@@ -15,7 +15,6 @@ import { createActivity } from "./executions/activity.ts";
 import { createDelays } from "./executions/delays.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
-import { createOwnWalk } from "./executions/look-at-call.ts";
 import { createKeptWrites } from "./executions/undo/kept-writes.ts";
 import { addUndo } from "./executions/undo/undo-action.ts";
 import { createUndoRecords } from "./executions/undo/undo-records.ts";
@@ -23,13 +22,12 @@ import type { createUrlFiles, UrlFiles } from "./fetch/url-files.ts";
 import type { Infrastructure } from "./open-infrastructure.ts";
 import { createServiceKeys } from "./secrets/service-keys.ts";
 import { createSettingsSeal } from "./secrets/settings-seal.ts";
-import { openSeen } from "./seen/open-seen.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import { findAccount, type Store } from "./store/open-store.ts";
 import { createKeep, type StoreState } from "./store/store-states.ts";
 
 /** Parts that run tools: catalog, connections, executor and their records. */
-export type Core = Awaited<ReturnType<typeof createCore>>;
+export type Core = ReturnType<typeof createCore>;
 
 /**
  * Opens what carries tools out for the owner's account, which the first start makes: only one process at a time may be
@@ -41,7 +39,7 @@ export async function openCore(
 ): Promise<{ accountId: string; core: Core }> {
   const known = await findAccount(infrastructure.store);
   const accountId = known ?? createId("acc");
-  const core = await createCore(o, infrastructure, accountId);
+  const core = createCore(o, infrastructure, accountId);
   if (known === undefined) await makeAccount(o, infrastructure.store, { accountId, connections: core.connections });
   return { accountId, core };
 }
@@ -65,7 +63,7 @@ function findFirstFolder({ files, dataDir }: CheckedOptions): string {
   return typeof files === "string" ? files : dataDir;
 }
 
-async function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infrastructure, accountId: string) {
+function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infrastructure, accountId: string) {
   const { now } = o;
   const log = openLog(o, store, node.id);
   const kept = createKeptWrites({ store, box, now, isOff: o.undoMegabytes === 0 });
@@ -79,11 +77,13 @@ async function createCore(o: CheckedOptions, { store, states, box, node, blobs }
   const grants = createGrants(store, now);
   const apps = createAppsFollower();
   const access = createAccess({ states, catchUp: apps.catchUp, grants, catalog, connections, rules, now });
-  const { providerTimeoutMs, trace } = o;
-  const run = { accessTokens, now, providerTimeoutMs, trace, canUndo: o.undoMegabytes > 0 };
-  const serviceKeys = createServiceKeys({ store, box, now });
-  const walk = createOwnWalk(run, catalog);
-  const seen = await openSeen({ ...o, ...log, log: o.log, store, box, serviceKeys, access, walk });
+  const run = {
+    accessTokens,
+    now,
+    providerTimeoutMs: o.providerTimeoutMs,
+    trace: o.trace,
+    canUndo: o.undoMegabytes > 0,
+  };
   const undo = createUndoRecords({ ...run, kept, log, catalog, connections, nodeId: node.id });
   const executor: Executor = createExecutor({
     ...run,
@@ -93,10 +93,10 @@ async function createCore(o: CheckedOptions, { store, states, box, node, blobs }
     log,
     undo,
     delays,
-    seen,
     onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
   });
   const urlFiles = createLazyUrlFiles({ blobs, allowed: o.allowedFileHosts });
+  const serviceKeys = createServiceKeys({ store, box, now });
   const firstFolder = findFirstFolder(o);
   const connector = createConnector({
     connections,
@@ -104,6 +104,7 @@ async function createCore(o: CheckedOptions, { store, states, box, node, blobs }
     ownFolders: [...new Set([o.dataDir, firstFolder])],
     isFirstApp: (connection) => isFirstApp(connection, firstFolder),
   });
+  const activity = createActivity(store, log.flush);
   const install = (added: readonly Integration[]) => replace([...integrations, ...added]);
   return {
     states,
@@ -117,10 +118,9 @@ async function createCore(o: CheckedOptions, { store, states, box, node, blobs }
     rules,
     accessTokens,
     sources: createSourceStore(store, now),
-    activity: createActivity(store, log.flush),
+    activity,
     undo,
     delays,
-    seen,
     executionLog: log,
     executor,
     blobs,

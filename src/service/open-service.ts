@@ -79,7 +79,6 @@ async function start(
   const added = await openAddedApps(o, core);
   onClose(() => added.close());
   onClose(() => core.executionLog.flush());
-  onClose(() => core.seen.close());
   onClose(() => core.executor.idle().then(() => core.accessTokens.idle()));
   onClose(core.undo.stop);
   // Nobody is there to upload a file by a hint.

@@ -3,7 +3,6 @@ import type { BlobStore } from "./files/blob-store.ts";
 import type { Watch } from "./health/health.ts";
 import { logMachineChanges } from "./http/audit.ts";
 import type { Core } from "./open-core.ts";
-import { forgetSeen } from "./seen/seen-rows.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import type { Store } from "./store/open-store.ts";
 import { advanceUpkeep, forgetEnded, forgetExpired } from "./store/retention.ts";
@@ -66,7 +65,6 @@ function listUpkeep({ retentionDays: days, undoMegabytes }: CheckedOptions, { st
   const always: Upkeep[] = [
     { failure: "Old files could not be removed.", run: (time) => blobs.sweep(time) },
     { failure: "What has expired could not be removed.", run: (time) => forgetExpired(store, time) },
-    { failure: "What was seen could not be forgotten.", run: (time) => forgetSeen(store, time) },
     {
       failure: "What can be undone no more could not be removed.",
       run: (time) => forgetKeptWrites(store, time, undoMegabytes * MEGABYTE),

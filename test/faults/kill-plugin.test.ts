@@ -51,9 +51,6 @@ interface Doomed {
 const countEffects = (callId: string) => service.probe.calls.filter(({ args }) => args.text === callId).length;
 
 /** A call that will stop at its step, each behind a proxy of its own. */
-/** Requests that may act: a look before them does not. */
-const SENDING = /^POST (?!\S*\/preview )/;
-
 async function prepare(step: Step, isKeyed: boolean, folder: string): Promise<Doomed> {
   const proxy = await openFaultProxy(step === "probing" ? vague.url : service.url);
   const stop = () => new Promise(() => {});
@@ -63,9 +60,9 @@ async function prepare(step: Step, isKeyed: boolean, folder: string): Promise<Do
     const kind = () => (++descriptions < DESCRIPTIONS ? Promise.resolve() : stop());
     proxy.arm({ place: "request line", kind, request: /^GET \/api\/tools\/probe_write_text /, times: DESCRIPTIONS });
   } else if (step === "probing") {
-    proxy.arm({ place: "before the answer", kind: stop, request: SENDING });
+    proxy.arm({ place: "before the answer", kind: stop, request: /^POST / });
   } else if (step !== "pending" && step !== "done") {
-    proxy.arm({ place: step, kind: stop, request: SENDING });
+    proxy.arm({ place: step, kind: stop, request: /^POST / });
   }
   const callId = `${step}, ${isKeyed ? "under a key" : "without a key"}, ${folder}`;
   const call: DoomedCall = {

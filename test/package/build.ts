@@ -56,8 +56,6 @@ const OWN_PARTS = [
   { name: "wire", roots: ["src/shared/wire/", "src/shared/card/", "src/shared/base/hash.ts"] },
   { name: "schema", roots: ["src/plugin/schema/project/project-schema.ts"] },
   { name: "check", roots: ["src/shared/schema-check/"] },
-  // Loaded when a human is asked, or after an answer: never with a door.
-  { name: "seen", roots: ["src/shared/seen/", "src/plugin/calls/origins/judge-values.ts"] },
   {
     name: "client",
     roots: [
@@ -78,9 +76,6 @@ const OWN_PARTS = [
   { name: "mail-message", roots: ["src/apps/mail/mail-message.ts", "src/service/files/file-name.ts"] },
   { name: "parse-message", roots: ["src/apps/mail/parsing/parse-message.ts"] },
   { name: "server", roots: ["src/service.ts"] },
-  { name: "collections", roots: ["src/apps/collections/collection-store.ts", "src/apps/collections/content-values.ts"] },
-  { name: "agenda", roots: ["src/apps/calendar/stored-agenda.ts", "src/apps/calendar/own-events.ts"] },
-  { name: "address-books", roots: ["src/apps/contacts/stored-address-books.ts", "src/apps/contacts/own-contacts.ts"] },
 ];
 
 /** Files of their own for packages, before all of ours. */

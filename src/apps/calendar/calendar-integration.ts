@@ -1,8 +1,6 @@
 import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { createStoreFields } from "../collections/dav-settings.ts";
 import { createStores } from "../collections/open-stores.ts";
-import { endWithSignal } from "../port/authored.ts";
-import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
 import type { OpenAgenda } from "./agenda.ts";
 import { CALENDAR_FIELDS, CALENDARS, readSettingZone } from "./calendar-settings.ts";
@@ -41,10 +39,6 @@ export function createCalendarIntegration(o: { readonly allowed?: AllowedHosts }
     category: "calendar",
     scopes: ["calendar.read", "calendar.write"],
     actions: actions.map((action) => action(open)),
-    async *ownValues(context) {
-      const { walkOwnEvents } = await import("./own-events.ts");
-      yield* endWithSignal(walkOwnEvents(await openToRead(stores.open)(context), context), context);
-    },
     settingsForm: [
       ...createStoreFields({
         server: "Calendar server (CalDAV)",

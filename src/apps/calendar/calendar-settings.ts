@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { refuseSetting } from "../../service/service-error.ts";
 import { findZone, type Zone } from "../../shared/base/zones.ts";
-import type { CollectionKind, CollectionStore } from "../collections/collection-store.ts";
-import type { ConnectionView, SettingField } from "../port/integration.ts";
+import type { CollectionKind } from "../collections/collection-store.ts";
+import type { SettingField } from "../port/integration.ts";
 
 /** Calendars as collections of files. */
 export const CALENDARS: CollectionKind = {
@@ -41,13 +41,4 @@ function findNamed(name: string): Zone {
   const zone = findZone(name);
   if (zone !== undefined) return zone;
   throw refuseSetting("timeZone", "must be the name of a time zone, for example Europe/Berlin.");
-}
-
-/** Addresses of the account, in lower case: the one of its settings, and those that its server knows. */
-export async function listAccountAddresses(
-  store: Pick<CollectionStore, "listOwnAddresses">,
-  { settings: { address } }: Pick<ConnectionView, "settings">,
-): Promise<ReadonlySet<string>> {
-  const known = await store.listOwnAddresses();
-  return new Set([...(typeof address === "string" ? [address] : []), ...known].map((one) => one.trim().toLowerCase()));
 }

@@ -6,7 +6,6 @@ import { keepsItems } from "../collections/kept-item.ts";
 import type { JudgeContext } from "../port/integration.ts";
 import { anyEmptied, deletesWhen, given, judgeReplacing } from "../port/raised-levels.ts";
 import { type Agenda, ANSWERS, defineCalendarAction, type EventTarget } from "./agenda.ts";
-import { tellChanged } from "./authored-event.ts";
 import { readSettingZone } from "./calendar-settings.ts";
 import { dayOrTime, eventId, instance, weekdayName, zone } from "./read-calendar.ts";
 import { readGivenTime, readZone } from "./time/read-time.ts";
@@ -68,7 +67,6 @@ export const createEvent = defineCalendarAction({
   ],
   askBefore: ["What is put into which calendar, on which day, at which time of which zone?"],
   preview: async (given, agenda) => agenda.previewCreate(readDraft(given)),
-  authored: tellChanged,
   run: async (given, agenda) => agenda.create(readDraft(given)),
   keeps: keepsItems,
 });
@@ -164,7 +162,6 @@ export const updateEvent = defineCalendarAction({
     return judgeTimes(change, context) ?? judgeReplacing(present, { title, location, description });
   },
   preview: async (given, agenda) => agenda.previewChange(toTarget(given), readChange(given)),
-  authored: tellChanged,
   run: async (given, agenda) => agenda.change(toTarget(given), readChange(given)),
   keeps: keepsItems,
 });
@@ -197,7 +194,6 @@ export const deleteEvent = defineCalendarAction({
   examples: [{ event_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.ics", title: "Dentist" }],
   askBefore: ["Which event is deleted, one instance or all?"],
   preview: async (target, agenda) => agenda.previewRemoval(toTarget(target)),
-  authored: tellChanged,
   run: async (target, agenda) => agenda.remove(toTarget(target)),
   keeps: keepsItems,
 });
@@ -218,7 +214,6 @@ export const answerInvitation = defineCalendarAction({
   examples: [{ event_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.ics", title: "Review", answer: "accepted" }],
   askBefore: ["What is answered to which invitation, for one instance or all?"],
   preview: async ({ answer, ...target }, agenda) => agenda.previewAnswer(toTarget(target), answer),
-  authored: tellChanged,
   run: async ({ answer, ...target }, agenda) => agenda.answer(toTarget(target), answer),
   keeps: keepsItems,
 });

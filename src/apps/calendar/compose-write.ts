@@ -20,9 +20,9 @@ import {
   removeInstance,
   removeSeries,
 } from "./ics/change-series.ts";
+import { listPeople } from "./ics/describe-event.ts";
 import type { Instance } from "./ics/instances.ts";
 import type { Moment } from "./ics/moment.ts";
-import { listPeople } from "./ics/people.ts";
 import { readGivenTime, readZone } from "./time/read-time.ts";
 import { nameWeekday } from "./time/words.ts";
 

@@ -6,8 +6,7 @@ import { lookAside } from "../collections/look-aside.ts";
 import { quoteName } from "../port/preview.ts";
 import { beganBefore, type EventView, findNext, viewEvent } from "./event-view.ts";
 import { type FoundInstance, findInstances } from "./find-events.ts";
-import { readOwnAnswer, takesTime } from "./ics/describe-event.ts";
-import type { Person } from "./ics/people.ts";
+import { type Person, readOwnAnswer, takesTime } from "./ics/describe-event.ts";
 
 /** What a preview is looked at with, and shown in. */
 export interface PreviewLook {

@@ -3,10 +3,17 @@ import { listLines } from "../collections/content-tree.ts";
 import { readRawLine } from "../collections/content-values.ts";
 import type { FoundInstance } from "./find-events.ts";
 import type { CalendarFile, Series } from "./ics/calendar-file.ts";
-import { readDescription, readEventText, readOwnAnswer, readTitle, sayWhen } from "./ics/describe-event.ts";
+import {
+  listPeople,
+  type Person,
+  readDescription,
+  readEventText,
+  readOwnAnswer,
+  readTitle,
+  sayWhen,
+} from "./ics/describe-event.ts";
 import { listInstances, repeats } from "./ics/instances.ts";
 import { momentToInstant, readFirstMoment } from "./ics/moment.ts";
-import { listPeople, type Person } from "./ics/people.ts";
 import { readRules } from "./time/recurrence-rule.ts";
 import { sayRule } from "./time/rule-words.ts";
 import { sayShort, sayShortSpan, sayTimes } from "./time/words.ts";

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { defineCalendarAction } from "./agenda.ts";
-import { tellEvent, tellEvents, tellOwn } from "./authored-event.ts";
 
 const DAY_OR_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
@@ -44,7 +43,6 @@ export const listCalendars = defineCalendarAction({
   scopes: ["calendar.read"],
   arguments: z.strictObject({}),
   examples: [{}],
-  authored: tellOwn,
   run: (_, agenda) => agenda.listCalendars(),
 });
 
@@ -72,7 +70,6 @@ export const listEvents = defineCalendarAction({
     { from: "2026-11-23", to: "2026-11-29", zone: "Europe/Berlin" },
     { from: "2026-11-01", to: "2027-03-31", query: "dentist" },
   ],
-  authored: tellEvents,
   run: ({ query, limit, ...span }, agenda) =>
     agenda.listEvents({ ...span, zone: span.zone, calendars: span.calendars }, { query, limit }),
 });
@@ -108,7 +105,6 @@ export const findFreeTime = defineCalendarAction({
     limit: z.int().min(1).max(200).default(20).describe("Most free times in one answer."),
   }),
   examples: [{ from: "2026-11-23", to: "2026-11-27", minutes: 60, working_hours: { from: "09:00", to: "17:00" } }],
-  authored: tellOwn,
   run: ({ minutes, working_hours: hours, limit, ...span }, agenda) =>
     agenda.findFreeTime({ ...span, zone: span.zone, calendars: span.calendars }, { minutes, hours, limit }),
 });
@@ -123,6 +119,5 @@ export const readEvent = defineCalendarAction({
   scopes: ["calendar.read"],
   arguments: z.strictObject({ event_id: eventId, instance: instance.optional(), zone: answerZone }),
   examples: [{ event_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.ics" }],
-  authored: tellEvent,
   run: ({ event_id, instance: one, zone: of }, agenda) => agenda.read(event_id, { instance: one, zone: of }),
 });

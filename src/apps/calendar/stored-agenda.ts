@@ -11,7 +11,7 @@ import { createItem, removeItem, replaceItem } from "../collections/write-item.t
 import type { ActionContext } from "../port/integration.ts";
 import { sayNotShown } from "../port/not-shown.ts";
 import type { Agenda, AgendaSpan, ANSWERS, EventTarget, WorkingHours } from "./agenda.ts";
-import { listAccountAddresses, readOwnZone, readSettingZone } from "./calendar-settings.ts";
+import { readOwnZone, readSettingZone } from "./calendar-settings.ts";
 import {
   type ComposedChange,
   composeAnswer,
@@ -23,9 +23,15 @@ import {
 import type { PreviewLook } from "./event-effects.ts";
 import { findEvent, findInstances, findWritten, pickInstance, toPlace } from "./find-events.ts";
 import type { Series } from "./ics/calendar-file.ts";
-import { describeDetails, readEventText, readTitle, summariseInstance, takesTime } from "./ics/describe-event.ts";
+import {
+  describeDetails,
+  listPeople,
+  readEventText,
+  readTitle,
+  summariseInstance,
+  takesTime,
+} from "./ics/describe-event.ts";
 import type { Instance } from "./ics/instances.ts";
-import { listPeople } from "./ics/people.ts";
 import { listOddities } from "./ics/series-oddities.ts";
 import { callEvent, previewAnswer, previewChange, previewNew, previewRemoval } from "./preview-event.ts";
 import { listFreeSpans } from "./time/free-time.ts";
@@ -49,7 +55,7 @@ export class StoredAgenda implements Agenda {
   constructor(store: CollectionStore, context: ActionContext) {
     this.#store = store;
     this.#context = context;
-    this.#listOwn = makeOnce(() => listAccountAddresses(store, context.connection));
+    this.#listOwn = makeOnce(() => listOwnAddresses(store, context));
     this.#writing = { connection: context.connection, now: context.now, listOwn: this.#listOwn };
   }
 
@@ -103,8 +109,11 @@ export class StoredAgenda implements Agenda {
     const zone = readZone(o.zone, this.#defaultZone());
     const { item, file, series, others } = await findEvent(this.#store, eventId);
     const instance = pickInstance({ file, series }, { name: o.instance, zone });
-    const own = await this.#listOwn();
-    const summary = summariseInstance(instance, { ...toPlace({ item, file, series }), zone, own });
+    const summary = summariseInstance(instance, {
+      ...toPlace({ item, file, series }),
+      zone,
+      own: await this.#listOwn(),
+    });
     const { startsAt, endsAt } = instance;
     const oddities = listOddities(file, series, { span: { from: startsAt, to: endsAt + 1 }, zone });
     const whys = [...file.oddities, ...oddities.map(({ why }) => why)];
@@ -113,7 +122,7 @@ export class StoredAgenda implements Agenda {
       why: "It is in the same file.",
     }));
     const notShown = [...whys.map((why) => ({ where: summary.event_id, why })), ...more];
-    return { zone: zone.id, ...summary, ...describeDetails(file, instance, { zone, own }), ...sayNotShown(notShown) };
+    return { zone: zone.id, ...summary, ...describeDetails(file, instance, zone), ...sayNotShown(notShown) };
   }
 
   async create(o: Parameters<Agenda["create"]>[0]) {
@@ -130,8 +139,7 @@ export class StoredAgenda implements Agenda {
   async remove(target: EventTarget) {
     const composed = await composeRemoval(this.#store, target, this.#writing);
     const { item, bytes, zone } = composed;
-    const own = await this.#listOwn();
-    const summary = summariseInstance(composed.instance, { ...toPlace(composed), zone, own });
+    const summary = summariseInstance(composed.instance, { ...toPlace(composed), zone, own: new Set() });
     const facts = this.#say(composed, target);
     if (bytes !== undefined) await replaceItem(this.#store, item, { ...facts, write: "remove", bytes });
     const trashedTo = bytes === undefined ? await removeItem(this.#store, item, facts) : undefined;
@@ -220,6 +228,12 @@ export class StoredAgenda implements Agenda {
       ...summariseInstance(found.instance, { ...toPlace(found), zone, own: await this.#listOwn() }),
     };
   }
+}
+
+async function listOwnAddresses(store: CollectionStore, { connection }: ActionContext): Promise<ReadonlySet<string>> {
+  const { address } = connection.settings;
+  const known = await store.listOwnAddresses();
+  return new Set([...(typeof address === "string" ? [address] : []), ...known].map((one) => one.trim().toLowerCase()));
 }
 
 function listEvents({ master, overrides }: Series): ContentBlock[] {

@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { refuseValue } from "../../service/service-error.ts";
 import { keepsItems } from "../collections/kept-item.ts";
-import { tellsNobody } from "../port/authored.ts";
 import { anyEmptied, deletesWhen, judgeReplacing } from "../port/raised-levels.ts";
 import { defineContactsAction } from "./address-books.ts";
-import { tellContact, tellContacts } from "./authored-contact.ts";
 
 const line = (most: number) =>
   z
@@ -107,7 +105,6 @@ export const searchContacts = defineContactsAction({
     limit: z.int().min(1).max(200).default(20).describe("Most contacts in one answer."),
   }),
   examples: [{ query: "ana" }, { query: "", limit: 100 }],
-  authored: tellContacts,
   run: ({ address_book: addressBook, ...o }, books) => books.search({ ...o, addressBook }),
 });
 
@@ -120,7 +117,6 @@ export const readContact = defineContactsAction({
   scopes: ["contacts.read"],
   arguments: z.strictObject({ contact_id: contactId }),
   examples: [{ contact_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.vcf" }],
-  authored: tellContact,
   run: ({ contact_id }, books) => books.read(contact_id),
 });
 
@@ -147,7 +143,6 @@ export const createContact = defineContactsAction({
   askBefore: ["Which contact is put into which address book?"],
   preview: ({ address_book, name, ...contact }, books) =>
     books.previewCreate({ name, ...toChange(contact) }, address_book),
-  authored: tellsNobody,
   run: ({ address_book, name, ...contact }, books) => books.create({ name, ...toChange(contact) }, address_book),
   keeps: keepsItems,
 });
@@ -180,7 +175,6 @@ export const updateContact = defineContactsAction({
   },
   preview: async ({ contact_id, name, ...given }, books) =>
     books.previewChange({ contactId: contact_id, name }, readChange(given)),
-  authored: tellsNobody,
   run: async ({ contact_id, name, ...given }, books) =>
     books.change({ contactId: contact_id, name }, readChange(given)),
   keeps: keepsItems,
@@ -205,7 +199,6 @@ export const deleteContact = defineContactsAction({
   examples: [{ contact_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.vcf", name: "Ana Example" }],
   askBefore: ["Which contact is deleted?"],
   preview: ({ contact_id, name }, books) => books.previewRemoval({ contactId: contact_id, name }),
-  authored: tellsNobody,
   run: ({ contact_id, name }, books) => books.remove({ contactId: contact_id, name }),
   keeps: keepsItems,
 });

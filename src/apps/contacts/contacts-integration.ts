@@ -1,8 +1,6 @@
 import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { createStoreFields } from "../collections/dav-settings.ts";
 import { createStores } from "../collections/open-stores.ts";
-import { endWithSignal } from "../port/authored.ts";
-import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
 import { ADDRESS_BOOKS, type OpenAddressBooks } from "./address-books.ts";
 import { createContact, deleteContact, readContact, searchContacts, updateContact } from "./contact-actions.ts";
@@ -29,10 +27,6 @@ export function createContactsIntegration(o: { readonly allowed?: AllowedHosts }
     category: "contacts",
     scopes: ["contacts.read", "contacts.write"],
     actions: actions.map((action) => action(open)),
-    async *ownValues(context) {
-      const { walkContacts } = await import("./own-contacts.ts");
-      yield* endWithSignal(walkContacts(await openToRead(stores.open)(context), context), context);
-    },
     settingsForm: createStoreFields({
       server: "Contacts server (CardDAV)",
       folder: {

@@ -3,7 +3,6 @@ import { sanitiseFileName } from "../../service/files/file-name.ts";
 import { parseEntryName, parseEntryPath, parseFolderPath } from "../../service/files/folder.ts";
 import { TRASH_FOLDER } from "../../service/files/write-file.ts";
 import { refuseValue } from "../../service/service-error.ts";
-import { tellsNobody } from "../port/authored.ts";
 import { describeFile } from "../port/define-action.ts";
 import { filePutAwaySchema, isFilePutAway } from "../port/put-away.ts";
 import { deletesWhen, given } from "../port/raised-levels.ts";
@@ -39,7 +38,6 @@ export const createFolder = defineDriveAction({
   async preview({ path }, drive, { connection }) {
     return previewFolder(await planFolder(drive, readTarget(path, "path")), connection.label);
   },
-  authored: tellsNobody,
   async run({ path }, drive, context) {
     const target = readTarget(path, "path");
     const plan = await planChange(context, () => planFolder(drive, target));
@@ -80,7 +78,6 @@ export const moveFile = defineDriveAction({
     const wanted = { from: readPath(path, "path"), to: readTarget(destination, "destination") };
     return previewMove(await planMove(drive, wanted, if_exists), connection.label);
   },
-  authored: tellsNobody,
   async run({ path, destination, if_exists }, drive, context) {
     const from = toChanged(readPath(path, "path"), context);
     const to = toChanged(readTarget(destination, "destination"), context);
@@ -114,7 +111,6 @@ export const deleteFile = defineDriveAction({
   async preview({ path }, drive, { connection }) {
     return previewRemoval(await planRemoval(drive, readRemovable(path)), connection.label);
   },
-  authored: tellsNobody,
   async run({ path }, drive, context) {
     const wanted = toChanged(readRemovable(path), context);
     const plan = await planChange(context, () => planRemoval(drive, wanted));
@@ -185,7 +181,6 @@ export const uploadFile = defineDriveAction({
     const plan = await planPlace(drive, readPlace(file.name, place), if_exists);
     return previewSave(plan, { file: findFile(file.s3key), drive, label });
   },
-  authored: tellsNobody,
   async run({ file, if_exists, ...place }, drive, context) {
     const wanted = toChanged(readPlace(file.name, place), context);
     const held = context.file(file.s3key);

@@ -1,9 +1,7 @@
 import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { refuseSetting } from "../../service/service-error.ts";
 import { makeOnce } from "../../shared/base/concurrency.ts";
-import { endWithSignal } from "../port/authored.ts";
 import { localFolder } from "../port/connection-folder.ts";
-import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
 import { BUCKET_FIELDS, isInBucket } from "./bucket/bucket-settings.ts";
 import { createFolder, deleteFile, moveFile, uploadFile } from "./change-files.ts";
@@ -11,7 +9,6 @@ import type { OpenDrive } from "./drive.ts";
 import { createDriveWatch } from "./drive-watch.ts";
 import { FolderDrive } from "./folder-drive.ts";
 import { listFiles, searchFiles } from "./list-files.ts";
-import { walkOwnFiles } from "./own-files.ts";
 import { readFile } from "./read-file.ts";
 import { isOnWebdav, WEBDAV_FIELDS } from "./webdav/webdav-settings.ts";
 
@@ -37,13 +34,6 @@ export function createDriveIntegration(o: { readonly allowed?: AllowedHosts } = 
     scopes: ["drive.read", "drive.write"],
     actions: actions.map((action) => action(open)),
     watch: createDriveWatch(open),
-    async *ownValues(context) {
-      const isRemote = isElsewhere(context.connection.settings);
-      yield* endWithSignal(
-        walkOwnFiles(await openToRead(open)(context), { signal: context.signal, isRemote }),
-        context,
-      );
-    },
     settingsForm: [
       {
         name: "folder",

@@ -3,7 +3,6 @@ import { parseFolderPath } from "../../service/files/folder.ts";
 import { foldText, toSearchWords } from "../../shared/base/text.ts";
 import type { FolderEntry } from "../port/connection-folder.ts";
 import { type NotShown, sayNotShown } from "../port/not-shown.ts";
-import { tellFiles } from "./authored-file.ts";
 import { defineDriveAction, isHidden, isUnfinished } from "./drive.ts";
 
 /** Bounds memory and time: a hundred pages of a bucket, some seconds on a slow disk. */
@@ -32,7 +31,6 @@ export const listFiles = defineDriveAction({
     limit: z.int().min(1).max(500).default(100).describe("Most entries in one answer."),
   }),
   examples: [{ folder: "" }, { folder: "Reports/2026", limit: 20 }],
-  authored: tellFiles,
   async run({ folder, include_hidden, offset, limit }, drive) {
     const parts = parseFolderPath(folder, "folder");
     const all: FolderEntry[] = [];
@@ -76,7 +74,6 @@ export const searchFiles = defineDriveAction({
     limit: z.int().min(1).max(100).default(20).describe("Most entries in one answer."),
   }),
   examples: [{ query: "invoice" }, { query: "photo beach", type: "file", modified_after: "2026-06-01" }],
-  authored: tellFiles,
   async run({ query, folder, type, modified_after = "", limit }, drive, { signal }) {
     const words = toSearchWords(query);
     const isWanted = (entry: FolderEntry) =>

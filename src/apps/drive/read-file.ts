@@ -7,7 +7,6 @@ import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
 import type { ActionContext } from "../port/integration.ts";
 import { sayNotShown } from "../port/not-shown.ts";
 import type { OldCharset } from "../text/decode-text.ts";
-import { tellFile } from "./authored-file.ts";
 import { type Drive, type DriveFile, defineDriveAction } from "./drive.ts";
 
 const HEAD_BYTES = 64 * 1024;
@@ -112,7 +111,6 @@ export const readFile = defineDriveAction({
     as_file: z.boolean().default(false).describe("Hand a text file on as a file object instead of returning its text."),
   }),
   examples: [{ path: "Reports/2026/march.md" }],
-  authored: tellFile,
   async run({ path, offset, max_bytes, as_file }, drive, context) {
     return drive.read({ ...parseEntryPath(path, "path"), field: "path" }, async ({ entry, read }) => {
       const closed = { entry, read };

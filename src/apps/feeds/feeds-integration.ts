@@ -1,5 +1,4 @@
 import { makeOnce } from "../../shared/base/concurrency.ts";
-import { createAuthors } from "../port/authored.ts";
 import { localFolder } from "../port/connection-folder.ts";
 import type { Integration } from "../port/integration.ts";
 import type { FeedOptions } from "./feed-reader.ts";
@@ -21,12 +20,6 @@ export function createFeedsIntegration(o: FeedOptions = {}): Integration {
     category: "news",
     scopes: ["feeds.read", "feeds.write"],
     actions: actions.map((action) => action(async (context) => (await getReaders()).open(context))),
-    async *ownValues(context) {
-      const { FeedShelf } = await import("./feed-shelf.ts");
-      const { yours } = createAuthors("feeds");
-      for (const { id, url, added, title } of await new FeedShelf(context).list())
-        yield yours("subscription", { feed_id: id, url }, { title, at: added });
-    },
     settingsForm: [
       {
         name: "folder",

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { refuseMissing } from "../../service/service-error.ts";
 import { cutSnippet, foldText, shortenText, toSearchWords } from "../../shared/base/text.ts";
 import { sayNotShown } from "../port/not-shown.ts";
-import { tellEntries, tellEntry } from "./authored-feed.ts";
 import type { Entry, Feed } from "./feed-shelf.ts";
 import { defineFeedsAction, type FeedWithEntries } from "./feeds.ts";
 
@@ -31,7 +30,6 @@ export const listEntries = defineFeedsAction({
     limit: z.int().min(1).max(100).default(20).describe("Most entries in one answer."),
   }),
   examples: [{}, { since: "2026-11-20", limit: 50 }],
-  authored: tellEntries,
   async run({ feed_id, since = "", offset, limit }, reader) {
     const feeds = await reader.refresh(feed_id);
     const all = collect(feeds).filter(({ entry }) => timeOf(entry) >= since);
@@ -58,7 +56,6 @@ export const searchEntries = defineFeedsAction({
     limit: z.int().min(1).max(50).default(10).describe("Most entries in one answer."),
   }),
   examples: [{ query: "release node" }],
-  authored: tellEntries,
   async run({ query, feed_id, limit }, reader) {
     const words = toSearchWords(query);
     const feeds = await reader.refresh(feed_id);
@@ -91,7 +88,6 @@ export const readEntry = defineFeedsAction({
     max_chars: z.int().min(1).max(100_000).default(20_000).describe("Most characters of text in one answer."),
   }),
   examples: [{ entry_id: "3f2a9c01d4e5-9b8a7c6d5e4f" }],
-  authored: tellEntry,
   async run({ entry_id, offset, max_chars }, reader) {
     const { feed, entry } = await reader.find(entry_id);
     if (entry === undefined)

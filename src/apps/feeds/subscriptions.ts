@@ -1,6 +1,4 @@
 import { z } from "zod";
-import { tellsNobody } from "../port/authored.ts";
-import { tellFeeds, tellNewFeed } from "./authored-feed.ts";
 import { describeFeed, sayEnded } from "./describe-feed.ts";
 import { defineFeedsAction } from "./feeds.ts";
 import { endKeeps, subscriptionKeeps } from "./feeds-keeps.ts";
@@ -23,7 +21,6 @@ export const subscribe = defineFeedsAction({
   async preview({ url, title }, reader, { connection }) {
     return previewSubscription(await reader.planSubscribe(url), { title, label: connection.label });
   },
-  authored: tellNewFeed,
   async run({ url, title }, reader) {
     return describeFeed(await reader.subscribe(url, title));
   },
@@ -51,7 +48,6 @@ export const unsubscribe = defineFeedsAction({
   async preview({ feed_id, url }, reader, { connection }) {
     return previewEnd(await reader.planUnsubscribe(feed_id, url), connection.label);
   },
-  authored: tellsNobody,
   async run({ feed_id, url }, reader) {
     const { feed, trashedTo } = await reader.unsubscribe(feed_id, url);
     return sayEnded(feed, trashedTo);
@@ -68,7 +64,6 @@ export const listFeeds = defineFeedsAction({
   scopes: ["feeds.read"],
   arguments: z.strictObject({}),
   examples: [{}],
-  authored: tellFeeds,
   async run(_, reader) {
     return { feeds: (await reader.list()).map(describeFeed) };
   },

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { refuseValue } from "../../service/service-error.ts";
 import { toOneLine } from "../../shared/base/text.ts";
-import { tellsNobody } from "../port/authored.ts";
 import type { ActionContext } from "../port/integration.ts";
 import { checkState } from "../port/preview.ts";
 import { keepMarks, markKeeps } from "./keep-marks.ts";
@@ -93,7 +92,6 @@ export const markMessage = defineMailAction({
   scopes: ["mail.modify"],
   arguments: z.strictObject({ message_ids: messageIds, as: z.enum(MAIL_MARKS).describe("The new state.") }),
   examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"], as: "read" }],
-  authored: tellsNobody,
   askBefore: ["Which messages are marked, and as what?"],
   async preview({ message_ids, as }, box) {
     return previewMark([...(await box.findHeads(message_ids)).values()], as);
@@ -129,7 +127,6 @@ export const moveMessage = defineMailAction({
     create_folder: z.boolean().default(false).describe("Create the folder when it is missing."),
   }),
   examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"], subjects: ["Invoice 12"], folder: "Archive" }],
-  authored: tellsNobody,
   askBefore: ["Which messages are moved, and where to?"],
   async judge({ folder }, box) {
     return raiseChange({ count: 0, isPutAway: (await box.lookAtFolder(folder)).isPutAway });
@@ -156,7 +153,6 @@ export const deleteMessage = defineMailAction({
   scopes: ["mail.modify"],
   arguments: z.strictObject({ message_ids: messageIds, subjects }),
   examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"], subjects: ["Invoice 12"] }],
-  authored: tellsNobody,
   askBefore: ["Which messages are deleted?"],
   async preview(meant, box) {
     const { trash, heads } = await findDeletable(box, meant);

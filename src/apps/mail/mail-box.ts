@@ -79,12 +79,6 @@ export interface MessageHead
   readonly place: MailPlace;
 }
 
-/** Who wrote a message to whom. */
-export interface MailOutline extends Pick<MailMessage, "from" | "to" | "cc" | "bcc" | "subject" | "date"> {
-  /** The beginning of its text; undefined where that would be a look of its own. */
-  readonly text: string | undefined;
-}
-
 /** Finds of a search, newest first. */
 export interface FoundMessages {
   readonly found: readonly FoundMessage[];
@@ -161,8 +155,6 @@ export interface MailBox {
     readonly isPutAway: boolean;
   }>;
   search(query: MailQuery, o: MailSearch): Promise<FoundMessages>;
-  /** The newest messages of a folder, newest first, in as few looks as it takes; none where the folder is not there. */
-  walk(folder: string, limit: number): AsyncIterable<MailOutline>;
   /** All messages with these ids, or ServiceError 404 naming the first missing one. */
   find(ids: readonly string[]): Promise<MailPlace[]>;
   /** As {@link find}, each by its id and with its headers; empty ones where they cannot be read. */

@@ -1,8 +1,6 @@
 import type { AllowedHosts } from "../../service/fetch/address-rules.ts";
 import { refuseSetting } from "../../service/service-error.ts";
 import { makeOnce } from "../../shared/base/concurrency.ts";
-import { endWithSignal } from "../port/authored.ts";
-import { openToRead } from "../port/define-action.ts";
 import type { Integration, SettingField } from "../port/integration.ts";
 import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
 import type { LookupNetwork } from "./find-servers/find-servers.ts";
@@ -161,10 +159,6 @@ export function createMailIntegration(
     scopes: ["mail.read", "mail.send", "mail.modify"],
     actions: actions.map((action) => action(open)),
     watch: createMailWatch(open),
-    async *ownValues(context) {
-      const { walkOwnMail } = await import("./own-mail.ts");
-      yield* endWithSignal(walkOwnMail(await openToRead(open)(context), context), context);
-    },
     settingsForm,
     settingsHelp: "Fill in the servers and a way to sign in, or else only the folder at the end.",
     firstStep: {

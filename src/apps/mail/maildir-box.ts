@@ -121,16 +121,6 @@ export class MaildirBox implements MailBox {
     return { found, more: true, note, notShown };
   }
 
-  async *walk(folder: string, limit: number) {
-    const { connection, signal } = this.#context;
-    const parser = createSearchParser(this.#parser, { account: connection.id, signal });
-    for (const one of (await listMessages(connection, folder)).slice(0, limit)) {
-      const bytes = await readMessageStart(connection, one, HEADER_BYTES).catch(skipMissing);
-      const message = bytes && (await parser.parse(bytes, one));
-      if (message !== undefined) yield message;
-    }
-  }
-
   async find(ids: readonly string[]): Promise<MailPlace[]> {
     return (await findMessages(this.#context.connection, ids)).map(toMailPlace);
   }

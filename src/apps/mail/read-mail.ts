@@ -6,7 +6,6 @@ import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
 import type { ActionContext } from "../port/integration.ts";
 import { type NotShown, sayNotShown } from "../port/not-shown.ts";
 import type { OldCharset } from "../text/decode-text.ts";
-import { tellAttachment, tellFolders, tellMessage, tellMessages } from "./authored-mail.ts";
 import { defineMailAction, type FoundMessage, type MailPlace } from "./mail-box.ts";
 import type { MailAttachment, MailMessage } from "./mail-message.ts";
 import { DEFAULT_QUERY, parseMailQuery } from "./mail-query.ts";
@@ -34,7 +33,6 @@ export const searchMail = defineMailAction({
     { query: 'from:anna subject:"trip to Rome" after:2026-06-01', limit: 5 },
     { query: "is:any", folder: "Sent" },
   ],
-  authored: tellMessages,
   async run({ query, folder, limit }, box) {
     const wanted = parseMailQuery(query);
     const place = await box.findFolder(wanted.folder ?? folder, { mayBeMade: false });
@@ -53,7 +51,6 @@ export const listMailFolders = defineMailAction({
   level: "read",
   scopes: ["mail.read"],
   arguments: z.strictObject({}),
-  authored: tellFolders,
   async run(_args, box) {
     const { folders, notShown } = await box.listFolders();
     return { folders, ...sayNotShown(notShown) };
@@ -74,7 +71,6 @@ export const readMessage = defineMailAction({
     max_chars: z.int().min(1).max(200_000).default(20_000).describe("Most characters of text in one answer."),
   }),
   examples: [{ message_id: "1763631000.M1P1Q1R0.svc" }],
-  authored: tellMessage,
   async run({ message_id, offset, max_chars }, box) {
     const { place, message } = await box.read(message_id, { text: { from: offset, length: max_chars } });
     const attachmentNames = listAttachmentNames(message);
@@ -137,22 +133,16 @@ export const getAttachment = defineMailAction({
     max_chars: z.int().min(1).max(100_000).default(10_000).describe("Most characters of a text attachment."),
   }),
   examples: [{ message_id: "1763631000.M1P1Q1R0.svc", index: 0 }],
-  authored: tellAttachment,
   async run({ message_id, index, max_chars }, box, context) {
-    const { place, message, content: bytes } = await box.read(message_id, { attachment: index });
+    const { message, content: bytes } = await box.read(message_id, { attachment: index });
     const attachment = message.attachments[index];
     if (attachment === undefined || bytes === undefined)
       throw refuseMissing(
         `The message has ${message.attachments.length} attachment(s), so there is none with index ${index}.`,
         "Read the message to see its attachments.",
       );
-    const { from, subject, date = null } = message;
-    return {
-      ...attachment,
-      sha256: sha256Hex(bytes),
-      message: { message_id: place.id, folder: place.folder, from, subject, date },
-      ...(await describeContent(attachment, { bytes, maxChars: max_chars }, context)),
-    };
+    const sha256 = sha256Hex(bytes);
+    return { ...attachment, sha256, ...(await describeContent(attachment, { bytes, maxChars: max_chars }, context)) };
   },
 });
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { refuseValue } from "../../service/service-error.ts";
-import { tellsNobody } from "../port/authored.ts";
 import { describeFile } from "../port/define-action.ts";
 import type { ActionContext, JudgeContext, PreviewContext } from "../port/integration.ts";
 import { checkState } from "../port/preview.ts";
@@ -143,7 +142,6 @@ export function createSendMessage(delay: number) {
     arguments: z.strictObject({ ...messageFields, to: messageFields.to.min(1) }),
     examples: [example],
     preconditions,
-    authored: tellsNobody,
     askBefore: ["Who receives this message?", "Are subject, text and attachments right?"],
     async preview(args, box, context) {
       const message = await look(args, box, context);
@@ -183,7 +181,6 @@ export const saveDraft = defineMailAction({
   arguments: z.strictObject({ ...messageFields, to: messageFields.to.default([]) }),
   examples: [example],
   preconditions,
-  authored: tellsNobody,
   askBefore: ["Are recipients, subject, text and attachments right?"],
   async preview(args, box, context) {
     return previewDraft(await look(args, box, context), await box.findFolder("Drafts", { mayBeMade: true }));

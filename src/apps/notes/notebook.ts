@@ -73,11 +73,10 @@ export interface PageDraft {
   readonly ifExists: "rename" | "error";
 }
 
-/** Which page is to be changed, and the title that the caller knows it by. */
+/** Which page is to be changed, and the title that whoever approved it saw. */
 export interface PageTarget {
   readonly pageId: string;
-  /** Default: any. */
-  readonly title?: string | undefined;
+  readonly title: string;
 }
 
 /** Changes of a page; at least one member is there, and not both `body` and `append`. */
@@ -167,10 +166,10 @@ export const keepsPages = createKeeps({
   settle: (kept, notebook: Notebook) => notebook.settle(kept),
 });
 
-/** Throws ServiceError 400 for a page whose title is not the one that the caller named. */
+/** Throws ServiceError 400 for a page whose title is not the one that was shown. */
 export function checkTitle(page: PageSummary, { title }: PageTarget): void {
   const own = toOneLine(page.title);
-  if (title !== undefined && toOneLine(title) !== own)
+  if (toOneLine(title) !== own)
     throw refuseValue("title", `is not the title of this page, which is "${own}".`, "Check which page is meant.");
 }
 

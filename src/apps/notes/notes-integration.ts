@@ -1,13 +1,10 @@
 import { refuseSetting } from "../../service/service-error.ts";
 import { makeOnce } from "../../shared/base/concurrency.ts";
-import { endWithSignal } from "../port/authored.ts";
 import { localFolder } from "../port/connection-folder.ts";
-import { openToRead } from "../port/define-action.ts";
 import type { Integration } from "../port/integration.ts";
 import type { OpenNotebook } from "./notebook.ts";
 import type { NotionOptions } from "./notion/notion-accounts.ts";
 import { isOnNotion, NOTION_FIELDS } from "./notion/notion-settings.ts";
-import { walkNotes } from "./own-notes.ts";
 import { createPage, deletePage, listPages, readPage, searchPages, updatePage } from "./page-actions.ts";
 
 const actions = [searchPages, listPages, readPage, createPage, updatePage, deletePage];
@@ -31,10 +28,6 @@ export function createNotesIntegration(o: NotionOptions = {}): Integration {
     category: "notes",
     scopes: ["notes.read", "notes.write"],
     actions: actions.map((action) => action(open)),
-    async *ownValues(context) {
-      const isRemote = isOnNotion(context.connection.settings);
-      yield* endWithSignal(walkNotes(await openToRead(open)(context), { signal: context.signal, isRemote }), context);
-    },
     settingsForm: [
       {
         name: "folder",

@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { refuseValue } from "../../service/service-error.ts";
-import { tellsNobody } from "../port/authored.ts";
 import { sayNotShown } from "../port/not-shown.ts";
 import { anyEmptied, deletesWhen, given, judgeReplacing } from "../port/raised-levels.ts";
-import { tellPage, tellPages } from "./authored-page.ts";
 import { defineNotesAction, keepsPages, type PageChange } from "./notebook.ts";
 import { previewChange, previewNew, previewRemoval } from "./preview-page.ts";
 
@@ -82,7 +80,6 @@ export const createPage = defineNotesAction({
     const plan = await notebook.planCreate?.({ ...draft, ifExists });
     return plan && previewNew(plan, connection.label);
   },
-  authored: tellsNobody,
   async run({ if_exists: ifExists, ...draft }, notebook) {
     checkProperties(draft.properties);
     return notebook.create({ ...draft, ifExists });
@@ -105,7 +102,6 @@ export const updatePage = defineNotesAction({
   scopes: ["notes.write"],
   arguments: z.strictObject({
     ...target,
-    title: target.title.optional(),
     body: z.string().max(1_000_000).optional().describe("New text; replaces the old text."),
     append: z.string().min(1).max(1_000_000).optional().describe("Text to add at the end. Not together with body."),
     new_title: title.optional().describe("New title."),
@@ -127,7 +123,6 @@ export const updatePage = defineNotesAction({
     const plan = await notebook.planChange?.({ pageId, title }, readChange(args));
     return plan && previewChange(plan, connection.label);
   },
-  authored: tellsNobody,
   async run({ page_id: pageId, title, ...args }, notebook) {
     return notebook.change({ pageId, title }, readChange(args));
   },
@@ -159,7 +154,6 @@ export const deletePage = defineNotesAction({
     const plan = await notebook.planRemove?.({ pageId, title });
     return plan && previewRemoval(plan, connection.label);
   },
-  authored: tellsNobody,
   async run({ page_id, title }, notebook) {
     const { page, trashedTo } = await notebook.remove({ pageId: page_id, title });
     return { ...page, deleted: true, trashed_to: trashedTo };
@@ -189,7 +183,6 @@ export const searchPages = defineNotesAction({
     limit: z.int().min(1).max(50).default(10).describe("Most pages in one answer."),
   }),
   examples: [{ query: "budget 2026" }, { query: "meeting", tag: "work", limit: 5 }],
-  authored: tellPages,
   async run({ query, ...filter }, notebook) {
     const { notShown = [], ...found } = await notebook.search(query, { ...filter, tag: filter.tag });
     return { query, ...found, ...sayNotShown(notShown) };
@@ -211,7 +204,6 @@ export const listPages = defineNotesAction({
     limit: z.int().min(1).max(200).default(50).describe("Most pages in one answer."),
   }),
   examples: [{}, { parent: "Projects", tag: "work" }],
-  authored: tellPages,
   async run(args, notebook) {
     const { notShown = [], ...found } = await notebook.list({ ...args, tag: args.tag });
     const end = args.offset + found.pages.length;
@@ -233,7 +225,6 @@ export const readPage = defineNotesAction({
     max_chars: z.int().min(1).max(200_000).default(40_000).describe("Most characters of text in one answer."),
   }),
   examples: [{ page_id: "Projects/Budget.md" }],
-  authored: tellPage,
   async run({ page_id, offset, max_chars }, notebook) {
     const page = await notebook.read(page_id, { from: offset, to: offset + max_chars });
     const why = page.problem ?? page.guess;

@@ -100,11 +100,6 @@ export type PlaceAction<Place> = (
   open: (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => Promise<Place>,
 ) => Action;
 
-/** Opens a place to be read alone, where there are no files. */
-export function openToRead<Place>(open: Parameters<PlaceAction<Place>>[0]): (context: JudgeContext) => Promise<Place> {
-  return (context) => open({ ...context, file: refuseFile }, READ);
-}
-
 /**
  * Creates the definer of the actions of one app, which run on a place such as a mailbox that is opened for each call.
  * Reads need no confirmation and may be repeated; every other action asks first, and may be repeated where it says so.
@@ -130,7 +125,7 @@ export function createActionDefiner<Place>() {
     const isRead = own.level === "read";
     const facts = { requiresConfirmation: !isRead, idempotent: isRead, ...own };
     return (open) => {
-      const look = openToRead(open);
+      const look = (context: JudgeContext) => open({ ...context, file: refuseFile }, READ);
       return defineAction<Arguments>({
         ...facts,
         run: async (args, context) => run(args, await open(context, facts), context),

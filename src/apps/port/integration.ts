@@ -2,7 +2,6 @@ import type { Readable } from "node:stream";
 import type { LevelCondition, RaisedLevel } from "../../shared/wire/call-level.ts";
 import type { SideEffectLevel } from "../../shared/wire/catalog.ts";
 import type { JsonSchema } from "../../shared/wire/tool.ts";
-import type { TellsAuthors, TellsOwnValues } from "./authored.ts";
 import type { PreviewDraft } from "./preview.ts";
 import type { Caller, KeptWrite, UndoPlan, Verdict } from "./undo.ts";
 
@@ -79,7 +78,7 @@ export interface PreviewContext extends JudgeContext {
 }
 
 /** One thing an integration can do. */
-export interface Action extends TellsAuthors<ConnectionView> {
+export interface Action {
   /** The `action_id`; the tool name is `<slug>_<id>`. */
   readonly id: string;
   readonly title: string;
@@ -135,7 +134,8 @@ export interface SettingField {
   readonly name: string;
   readonly label: string;
   /**
-   * `lines`: several; `folder`: an absolute path here; a `secret` is encrypted and never shown; `scopes`: any of the options, by spaces.
+   * `lines` is a text of several lines, such as a certificate; `folder` is an absolute path on the machine that runs the service; a `secret` is encrypted in the store and never shown;
+   * `scopes` are any number of its options: their values, separated by spaces, also where that is none.
    */
   readonly kind: "text" | "lines" | "folder" | "email" | "secret" | "choice" | "scopes";
   /** Options of a `choice`, whose first one is taken unless the owner chooses another, and of `scopes`. */
@@ -261,7 +261,7 @@ export interface Watch {
 }
 
 /** An app the service can act on. */
-export interface Integration extends TellsOwnValues<JudgeContext> {
+export interface Integration {
   readonly slug: string;
   readonly name: string;
   readonly description: string;

@@ -16,10 +16,9 @@ const KEEPS_SPACE = toSet("pre textarea listing xmp");
  * HTML again. The sender of a message chooses its HTML, so every step takes time in proportion to its length.
  *
  * @param base what addresses are relative to; without it relative ones are left out
- * @param o.marksQuotes puts `> ` before the lines of quotes, as mail programs do; default false
  */
-export function stripHtml(html: string, base?: string, { marksQuotes = false } = {}): string {
-  const text = new TextWriter(base, marksQuotes);
+export function stripHtml(html: string, base?: string): string {
+  const text = new TextWriter(base);
   const hidden = new HiddenParts(findHidingRules(html));
   let kept = 0;
   readTokens(html, {
@@ -53,21 +52,17 @@ interface LinkTarget {
 /** Puts texts together, with one gap between two of them: the widest that was asked for. */
 class TextWriter {
   readonly #parts: string[] = [];
-  readonly #marksQuotes: boolean;
   #base: string | undefined;
-  #quotes = 0;
   #gap: "" | " " | "\t" = "";
   #lines = 0;
   #link: { readonly target: LinkTarget; readonly start: number } | undefined;
 
-  constructor(base: string | undefined, marksQuotes: boolean) {
+  constructor(base: string | undefined) {
     this.#base = base;
-    this.#marksQuotes = marksQuotes;
   }
 
   open(name: string, attribs: ReadonlyMap<string, string>): void {
     this.#separate(name);
-    if (name === "blockquote") this.#quotes += 1;
     if (name === "br") this.#lines += 1;
     if (name === "img" || name === "area") this.add(attribs.get("alt") ?? "", false);
     if (name === "base") this.#base = readTarget(attribs.get("href"), this.#base)?.url.href ?? this.#base;
@@ -80,7 +75,6 @@ class TextWriter {
   close(name: string): void {
     if (name === "a") this.#endLink();
     this.#separate(name);
-    if (name === "blockquote" && this.#quotes > 0) this.#quotes -= 1;
   }
 
   add(text: string, keepsSpace: boolean): void {
@@ -115,11 +109,8 @@ class TextWriter {
 
   #say(text: string): void {
     if (text === "") return;
-    const mark = this.#marksQuotes ? "> ".repeat(Math.min(this.#quotes, MAX_MARKS)) : "";
-    const isFirst = this.#parts.length === 0;
-    if (!isFirst) this.#parts.push(this.#lines > 0 ? "\n".repeat(Math.min(this.#lines, 2)) : this.#gap);
-    if (isFirst || this.#lines > 0) this.#parts.push(mark);
-    this.#parts.push(mark === "" ? text : text.replaceAll("\n", `\n${mark}`));
+    if (this.#parts.length > 0) this.#parts.push(this.#lines > 0 ? "\n".repeat(Math.min(this.#lines, 2)) : this.#gap);
+    this.#parts.push(text);
     this.#gap = "";
     this.#lines = 0;
   }
@@ -128,8 +119,7 @@ class TextWriter {
     if (this.#link === undefined) return;
     const { target, start } = this.#link;
     this.#link = undefined;
-    const marked = this.#parts.slice(start).join("").replaceAll(/\s+/g, " ").trim();
-    const text = this.#marksQuotes ? marked.replace(/^(?:> ?)+/, "") : marked;
+    const text = this.#parts.slice(start).join("").replaceAll(/\s+/g, " ").trim();
     if (isTarget(text, target)) return;
     const { href } = target.url;
     const shown = `(${href.length > MAX_SHOWN ? `${href.slice(0, MAX_SHOWN)}…` : href})`;
@@ -138,8 +128,6 @@ class TextWriter {
   }
 }
 
-/** Quotes in quotes that are told apart. */
-const MAX_MARKS = 10;
 /** Characters without a width, many of which fill the preview of a newsletter. */
 const FILLING = /(?:(?:\u00ad|\u034f|[\u200b-\u200f\u2060\ufeff])[ \u00a0\n]*){3,}/g;
 /** Characters of an address that are shown; longer ones are cut. */

@@ -34,7 +34,7 @@ export type ContinueAnswer = DistributiveOmit<ApprovalDecision, "id" | "fingerpr
 type DistributiveOmit<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : never;
 
 /** Further parts of a call that goes on. */
-export type ContinueOptions = Pick<ToolCall, "signal" | "ownerWords" | "chooseConnection" | "presentConnectLink"> & {
+export type ContinueOptions = Pick<ToolCall, "signal" | "chooseConnection" | "presentConnectLink"> & {
   /** The call as the runtime has it now. Another one than was prepared is not run. */
   readonly expected?: Pick<ToolCall, "toolName" | "arguments"> | undefined;
 };
@@ -155,7 +155,7 @@ async function goOn(parts: Parts, { state, answer, options = {} }: Continuing): 
 async function run(
   { pipeline, ...parts }: Parts,
   { call, answers }: Pick<SealedCall, "call" | "answers">,
-  options: Pick<ToolCall, "signal" | "ownerWords" | "chooseConnection" | "presentConnectLink" | "asked">,
+  options: Pick<ToolCall, "signal" | "chooseConnection" | "presentConnectLink" | "asked">,
 ): Promise<{ readonly outcome: ToolOutcome; readonly asked: ApprovalRequest | undefined }> {
   let asked: ApprovalRequest | undefined;
   const approve: Approver = async (request) => {
@@ -168,15 +168,8 @@ async function run(
     asked = request;
     throw new Error("Nobody has answered yet.");
   };
-  const { signal, ownerWords, chooseConnection, presentConnectLink, asked: put } = options;
-  const terms = {
-    signal,
-    ownerWords,
-    chooseConnection,
-    presentConnectLink,
-    approve,
-    keepsAnswers: "until_declined",
-  } as const;
+  const { signal, chooseConnection, presentConnectLink, asked: put } = options;
+  const terms = { signal, chooseConnection, presentConnectLink, approve, keepsAnswers: "until_declined" } as const;
   const tool = parts.tools.find(({ name }) => name === call.toolName);
   const outcome = await (tool === undefined
     ? runTool(pipeline, { ...call, ...terms, asked: put })

@@ -7,8 +7,6 @@ import type { CallQueue, CallTurn } from "./call-queue.ts";
 import type { ToolCatalog } from "./catalog/catalog.ts";
 import type { Pins } from "./catalog/pins.ts";
 import type { CallJournal, Journal } from "./journal/journal.ts";
-import type { OwnerWords } from "./origins/said-words.ts";
-import type { SessionAnswers } from "./origins/session-answers.ts";
 import type { ConnectionChoice, ToolOutcome } from "./outcome.ts";
 import type { ResultStore } from "./results.ts";
 import type { SessionEvent } from "./session-events.ts";
@@ -36,11 +34,6 @@ export interface ToolCall extends HumanChannel {
   /** The account to use, chosen by a human or by `svc_call_tool`, never read from the arguments. */
   readonly connectionId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * What the human typed for this call, the latest last, and nothing that a tool or a model wrote: values in it are shown as typed
-   * by them. Default: not known.
-   */
-  readonly ownerWords?: OwnerWords | undefined;
   /** The host's choice of accounts, by integration; `connectionId` overrides it. */
   readonly connections?: Readonly<Record<string, string>> | undefined;
   /** Used instead of the session's memory of accounts. */
@@ -174,8 +167,6 @@ export interface Pipeline extends HumanChannel {
   /** Calls in progress, so that a call made twice at the same time runs once. */
   readonly running: Map<string, Promise<ToolOutcome>>;
   readonly queue: CallQueue;
-  /** What the tools answered, for services that do not say where values come from. */
-  readonly answers: SessionAnswers;
   readonly emit: (event: SessionEvent) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

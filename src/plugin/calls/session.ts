@@ -26,7 +26,6 @@ import {
 import { createFlowTools } from "./flows/flow-tools.ts";
 import { type Journal, openJournal } from "./journal/journal.ts";
 import { openStateFile } from "./journal/state-file.ts";
-import { createSessionAnswers } from "./origins/session-answers.ts";
 import type { ToolOutcome } from "./outcome.ts";
 import type { HumanChannel, Pipeline, PipelineSettings, ResultReceiver, ToolCall } from "./pipeline.ts";
 import { createResultStore, type ResultPage, type ResultQuery } from "./results.ts";
@@ -199,8 +198,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
 /** What a session knows of its calls while it runs. */
 function startMemory() {
   const running = { running: new Map(), queue: new CallQueue() };
-  const answers = createSessionAnswers();
-  return { spent: new Map(), advised: new Set<string>(), chosen: new Map(), endedKeys: new Map(), answers, ...running };
+  return { spent: new Map(), advised: new Set<string>(), chosen: new Map(), endedKeys: new Map(), ...running };
 }
 
 function openClient(

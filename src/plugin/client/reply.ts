@@ -9,9 +9,7 @@ import {
   type ExecutionSummary,
   executionEnvelopeSchema,
   executionSummarySchema,
-  type ToolError,
 } from "../../shared/wire/execution.ts";
-import { MAX_ORIGINS, type Origin } from "../../shared/wire/origin.ts";
 import { type Preview, previewReplySchema } from "../../shared/wire/preview.ts";
 import { nameRequest, PAIR_AGAIN } from "./failure.ts";
 import { redact } from "./redact.ts";
@@ -95,31 +93,16 @@ export function readExecuteReply(reply: ApiReply): ExecuteReply {
   return { ...shape, status: reply.status, ...wait };
 }
 
-/** What a service says of where values come from; undefined where it does not. */
-export interface ToldOrigins {
-  readonly origins: readonly Origin[];
-  /** True where not all of the owner's data could be looked at. */
-  readonly isPartial: boolean;
-}
-
 /** What a call would do, or the refusal that it would get. */
 export type PreviewReply =
-  | { readonly preview: Preview; readonly raised: RaisedLevel | undefined; readonly told: ToldOrigins | undefined }
+  | { readonly preview: Preview; readonly raised: RaisedLevel | undefined }
   | { readonly refusal: ExecuteReply };
 
 /** Reads the answer to a look at a call. Throws like {@link readExecuteReply}. */
 export function readPreview(reply: ApiReply): PreviewReply {
   const found = reply.status === 200 ? previewReplySchema.safeParse(reply.json).data : undefined;
   if (found === undefined) return { refusal: readExecuteReply(reply) };
-  return { preview: found.preview, raised: found.call_level, told: readOrigins(found) };
-}
-
-/** The origins beside a preview, or in its place. */
-export function readOrigins(
-  members: Pick<ToolError, "origins" | "origins_partial"> | undefined,
-): ToldOrigins | undefined {
-  if (members?.origins === undefined) return undefined;
-  return { origins: members.origins.slice(0, MAX_ORIGINS), isPartial: members.origins_partial === true };
+  return { preview: found.preview, raised: found.call_level };
 }
 
 /** A stored answer of an execute endpoint; undefined when it has no known shape. */

@@ -163,9 +163,7 @@ function countTurns() {
 
 /** Equal for rules that decide alike. */
 function nameRules(rules: readonly Rule[]): string {
-  return JSON.stringify(
-    rules.map(({ effect, tool, level, account, origin }) => [effect, tool, level, account, origin]),
-  );
+  return JSON.stringify(rules.map(({ effect, tool, level, account }) => [effect, tool, level, account]));
 }
 
 /** Applies rules to the tools of a catalog; equal rules share the result until the catalog changes. */

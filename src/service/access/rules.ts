@@ -25,18 +25,12 @@ export const ruleContentSchema = z
     account: z.string().min(1).max(64).optional(),
     /** Id of a key, or `oauth_` and the id of an OAuth client. */
     key: z.string().min(1).max(300).optional(),
-    /** Only for calls that take something to where the owner's data do not say: see `isStrange`. */
-    origin: z.literal("stranger", 'A rule is about values of "stranger", or about any.').optional(),
     /** For the owner. */
     note: z.string().trim().max(MAX_NOTE, `A note has at most ${MAX_NOTE} characters.`).optional(),
   })
   .refine(({ effect, level }) => effect !== "allow" || isAllowable(level), {
     path: ["level"],
     message: "Deleting and administration are always asked about: no rule allows them.",
-  })
-  .refine(({ effect, origin }) => effect !== "allow" || origin === undefined, {
-    path: ["origin"],
-    message: "What goes to strangers can be asked about or blocked: no rule allows it.",
   });
 export type RuleContent = z.output<typeof ruleContentSchema>;
 
@@ -55,8 +49,6 @@ export interface RuledCall {
   readonly connectionId: string | undefined;
   /** The key or OAuth client that asks. */
   readonly subject: string;
-  /** True for a call with a value that goes somewhere, and comes from somebody else or from nowhere. Default false. */
-  readonly isStrange?: boolean | undefined;
 }
 
 /** The rule that decides about a call; undefined where none does. */
@@ -67,8 +59,7 @@ export function findRule(rules: readonly Rule[], call: RuledCall): Rule | undefi
   );
 }
 
-function fits(rule: Rule, { entry, connectionId, subject, isStrange = false }: RuledCall): boolean {
-  if (rule.origin !== undefined && !isStrange) return false;
+function fits(rule: Rule, { entry, connectionId, subject }: RuledCall): boolean {
   if ((rule.key ?? subject) !== subject) return false;
   if (rule.account !== undefined && rule.account !== connectionId) return false;
   return isAbout(rule, entry);
@@ -90,13 +81,12 @@ function isAllowable(level: SideEffectLevel | undefined): boolean {
 }
 
 /** The condition of a rule in words, without ids and note: `block mail/*, level delete, for this key`. */
-export function describeRule({ effect, tool, level, account, key, origin }: RuleContent): string {
+export function describeRule({ effect, tool, level, account, key }: RuleContent): string {
   const parts = [
     `${effect} ${tool}`,
     ...(level === undefined ? [] : [`level ${level}`]),
     ...(account === undefined ? [] : ["on this account"]),
     ...(key === undefined ? [] : ["for this key"]),
-    ...(origin === undefined ? [] : ["where something goes to strangers"]),
   ];
   return parts.join(", ");
 }
@@ -193,6 +183,6 @@ export function compareRules(inForce: readonly Rule[], wanted: readonly RuleCont
 }
 
 /** Equal for rules with the same effect and conditions. */
-function nameRule({ effect, tool, level, account, key, origin }: RuleContent): string {
-  return JSON.stringify([effect, tool, level, account, key, ...(origin === undefined ? [] : [origin])]);
+function nameRule({ effect, tool, level, account, key }: RuleContent): string {
+  return JSON.stringify([effect, tool, level, account, key]);
 }

@@ -4,7 +4,6 @@ import { STATE_CHANGED } from "../../apps/port/preview.ts";
 import { parseExactly } from "../../shared/base/exact-number.ts";
 import type { ApprovalStatus } from "../../shared/wire/approval.ts";
 import type { SideEffectLevel } from "../../shared/wire/catalog.ts";
-import { originsSchema } from "../../shared/wire/origin.ts";
 import { previewOfRefusalSchema } from "../../shared/wire/preview.ts";
 import { restoreError } from "../executions/outcome.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
@@ -42,11 +41,6 @@ const contentSchema = z.object({
   preview: previewOfRefusalSchema,
   /** True where the present state could not be read. */
   previewFailed: z.boolean().optional(),
-  /** Where its values came from when it was asked; undefined where that could not be found out. */
-  origins: originsSchema.optional(),
-  originsPartial: z.boolean().optional(),
-  /** Texts that the device found in the words of its human. */
-  said: z.array(z.string()).optional(),
   askBefore: z.array(z.string()),
 });
 export type ApprovalContent = z.output<typeof contentSchema>;

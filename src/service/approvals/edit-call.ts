@@ -103,7 +103,6 @@ export async function checkEdit(parts: RunParts, approval: HeldApproval, args: u
     toolName,
     connectionId,
     arguments: args,
-    said: content?.said,
     clientGone: new AbortController().signal,
     describeFiles,
     async resolveFiles(entry, checked, signal) {

@@ -205,15 +205,7 @@ async function findNextNumber(store: Store): Promise<number> {
 }
 
 /** A call as the owner sees it. */
-export function describeCall({
-  entry,
-  connection,
-  args,
-  file,
-  stored,
-  said,
-  looked = {},
-}: PreparedCall): ApprovalContent {
+export function describeCall({ entry, connection, args, file, stored, looked = {} }: PreparedCall): ApprovalContent {
   const { action, integration } = entry;
   const copy = cloneJson(args) as typeof args;
   const references = [
@@ -236,9 +228,6 @@ export function describeCall({
     policyReason: explainPolicy(entry) ?? undefined,
     preview: looked.preview,
     ...(looked.failure !== undefined && { previewFailed: true }),
-    origins: looked.judged && [...looked.judged.origins],
-    ...(looked.judged?.isPartial && { originsPartial: true }),
-    ...(said !== undefined && said.length > 0 && { said: [...said] }),
     askBefore: [...(action.askBefore ?? [])],
   };
 }
@@ -258,7 +247,7 @@ const STANDS: Readonly<Record<ApprovalStatus, string>> = {
 /** The refusal of a held call, 412 `confirmation_required` with `approval`: how it stands, and where its result is found. */
 export function refuseHeld(approval: HeldApproval, { urlOf }: Pick<HoldParts, "urlOf">): ServiceError {
   const { id, status, requestedAt, expiresAt, reason, content } = approval;
-  const { preview, previewFailed, origins, originsPartial } = content ?? {};
+  const { preview, previewFailed } = content ?? {};
   const why = reason === null ? "" : ` Reason: ${reason}`;
   return new ServiceError(
     412,
@@ -274,8 +263,6 @@ export function refuseHeld(approval: HeldApproval, { urlOf }: Pick<HoldParts, "u
         approval: { id, status, url: urlOf(id), requestedAt, expiresAt },
         ...(preview !== undefined && { preview }),
         ...(previewFailed && { preview_failed: true }),
-        ...(origins !== undefined && { origins }),
-        ...(originsPartial && { origins_partial: true }),
       },
     },
   );

@@ -98,7 +98,6 @@ async function execute(parts: RunParts, approval: HeldApproval): Promise<Service
     principal: { accountId, apiKeyId },
     toolName,
     arguments: content.arguments,
-    said: content.said,
     connectionId,
     confirmed: true,
     // What is there now may have changed: it does no more than the owner was shown.

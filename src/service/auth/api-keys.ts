@@ -105,12 +105,6 @@ export function createApiKeys(store: Store, states: StoreStates, now: () => numb
         .where("account_id", "=", accountId)
         .where("revoked_at", "is", null)
         .executeTakeFirst();
-      // What it has seen goes with it.
-      await store
-        .deleteFrom("seen_values")
-        .where("api_key_id", "=", apiKeyId)
-        .where("account_id", "=", accountId)
-        .execute();
       return result.numUpdatedRows > 0n;
     },
   };

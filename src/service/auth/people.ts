@@ -100,7 +100,6 @@ export function createPeople(store: Store, now: () => number) {
         requireOtherOwner(people, requirePerson(people, id));
         await db.updateTable("people").set({ removed_at: at() }).where("id", "=", id).execute();
         await db.deleteFrom("passkeys").where("person_id", "=", id).execute();
-        await db.deleteFrom("seen_values").where("api_key_id", "=", id).execute();
       }),
   };
 }

@@ -57,7 +57,6 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
       idempotency_key: KEY_PROMISE,
       ...((action.raises ?? action.judge) && { call_levels: { conditions: action.raises ?? [] } }),
       ...(action.preview && { preview: true }),
-      ...(action.level !== "read" && { origins: true }),
       // Also where a rule allows the calls: an agent that asks no human here leaves that to the owner.
       ...(approvals === "owner" && (action.requiresConfirmation || needsConfirmation(entry)) && { approvals }),
     },

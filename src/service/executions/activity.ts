@@ -67,7 +67,6 @@ const COLUMNS = [
   "executions.node_id",
   "executions.permission",
   "executions.waits_until",
-  "executions.carries",
   "api_keys.revoked_at as device_revoked_at",
   "flow_calls.flow_id",
 ] as const;

@@ -122,7 +122,7 @@ async function run(
 ): Promise<ExecutionOutcome> {
   const { toolName } = entry;
   const claim: ToolCall["onStart"] = use && ((transaction, id) => parts.idempotencyKeys.claim(transaction, use, id));
-  const { principal, input, confirm, confirmedLevel, previewState, said, connectionId, clientGone, isHeld } = call;
+  const { principal, input, confirm, confirmedLevel, previewState, connectionId, clientGone, isHeld } = call;
   const outcome = await parts.executor.execute({
     principal,
     toolName,
@@ -131,7 +131,6 @@ async function run(
     confirmed: confirm,
     confirmedLevel,
     previewState,
-    said,
     findHold: (approvals) =>
       parts.findHold(principal, isHeld ? "owner" : approvals, {
         shape: "summary",

@@ -5,17 +5,16 @@ import type { Access, AccessView } from "../access/access-view.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type CatalogEntry, needsConfirmation } from "../catalog/catalog-entry.ts";
 import type { Connections } from "../connections/connection.ts";
-import type { JudgedOrigins } from "../seen/open-seen.ts";
 import { ServiceError } from "../service-error.ts";
 import { traceNothing } from "../telemetry/telemetry.ts";
 import { applyRulesAgain, beginCall, type OnKnown } from "./begin-call.ts";
 import { type Delays, MAX_DELAY_SECONDS } from "./delays.ts";
 import type { ExecutionLog } from "./execution-log.ts";
 import { isCovered, judgeCall } from "./judge-call.ts";
-import { isStrange, type LookParts, lookAtCall, openNoting } from "./look-at-call.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
 import { findPermission } from "./permission.ts";
-import { type PreparedCall, runAction } from "./run-action.ts";
+import { previewCall } from "./preview-call.ts";
+import { type PreparedCall, type RunParts, runAction } from "./run-action.ts";
 import { createSignInChecks, type SignInChecks } from "./sign-in-checks.ts";
 import { mayTell, noPreview, refuseUnconfirmed, tellRefusal } from "./tell-preview.ts";
 import type { Hold, LookedCall, ToolCall } from "./tool-call.ts";
@@ -30,7 +29,7 @@ type CheckedCall = Omit<ToolCall, "confirmed" | "findHold" | "keepFile" | "descr
 type ReadyCall = PreparedCall & { readonly onStart: OnStart | undefined };
 
 /** Parts that {@link createExecutor} needs. */
-export interface ExecutorParts extends LookParts {
+export interface ExecutorParts extends RunParts {
   readonly access: Access;
   /** All of them, to check sign-ins; a caller may use those that `access` shows. */
   readonly connections: Connections;
@@ -46,14 +45,6 @@ export interface ExecutorParts extends LookParts {
 
 /** Runs tools for every endpoint. */
 export type Executor = ReturnType<typeof createExecutor>;
-
-/** What a call would do. */
-export interface PreviewedCall {
-  readonly preview: Preview;
-  /** What that is beyond the level of its tool. */
-  readonly raised: RaisedLevel | undefined;
-  readonly origins: JudgedOrigins | undefined;
-}
 
 /** By the conventions of OpenTelemetry for agents. */
 const EXECUTION = {
@@ -97,25 +88,25 @@ export function createExecutor(parts: ExecutorParts) {
       const asked = { ...call, describeFiles, confirmed: true, findHold: undefined };
       const prepared = await prepare(parts, asked, { view, found }, () => {});
       if (call.describeFiles === undefined) return prepared;
-      return { ...prepared, looked: await lookAtCall(parts, { ...asked, ...prepared, args: Object(call.arguments) }) };
+      return { ...prepared, looked: await previewCall(parts, { ...asked, ...prepared, args: Object(call.arguments) }) };
     },
     /**
      * What a call would do, by reads alone, and what that is beyond the level of its tool.
      *
      * @throws ServiceError the refusal that it would be answered with before anybody is asked; 404 `preview_unavailable`.
      */
-    async preview(call: LookedCall): Promise<PreviewedCall> {
+    async preview(call: LookedCall): Promise<{ readonly preview: Preview; readonly raised: RaisedLevel | undefined }> {
       const view = await parts.access.view(call.principal);
       const begun = await beginCall(call, { view, found: view.catalog.find(call.toolName) }, () => {});
       await parts.log.checkUsage(call.principal.accountId);
       if (!(await mayTell(parts, call.principal, begun.ruled))) throw noPreview(begun.ruled);
-      const { preview, failure, judged: origins } = await lookAtCall(parts, { ...call, ...begun, entry: begun.ruled });
+      const { preview, failure } = await previewCall(parts, { ...call, ...begun, entry: begun.ruled });
       if (preview !== undefined) {
         const limited = { ...parts, providerTimeoutMs: Math.min(MAX_PREVIEW_MS, parts.providerTimeoutMs) };
         const judged = await judgeCall(limited, { ...begun, entry: begun.ruled, clientGone: call.clientGone });
-        return { preview, raised: judged.entry.raised, origins };
+        return { preview, raised: judged.entry.raised };
       }
-      throw failure === undefined ? noPreview(begun.ruled, origins) : toServiceError(failure, parts);
+      throw failure === undefined ? noPreview(begun.ruled) : toServiceError(failure, parts);
     },
     /** How many calls run now. */
     running: () => running.size,
@@ -155,14 +146,12 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
   }
   const ran = { ...base, connectionId: prepared.connection.id, executionId: started.id, startedAt: started.startedAt };
   const keeping = parts.undo?.open(started.id, prepared);
-  const noting = openNoting(parts, call, prepared, started.id);
   let isBegun = false;
   try {
-    const { clientGone } = call;
+    const { keepFile, clientGone } = call;
     if (delayMs > 0) await letStop(parts, call, { id: started.id, ms: delayMs, prepared });
     isBegun = true;
-    const output = await runAction(parts, { ...prepared, ...keeping, keepFile: noting.keepFile, clientGone });
-    noting.note({ output });
+    const output = await runAction(parts, { ...prepared, ...keeping, keepFile, clientGone });
     const undoableUntil = await keeping?.end();
     const finishedAt = await parts.log.succeed(started.id, output.json);
     await signIns.succeeded(prepared);
@@ -170,7 +159,6 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
   } catch (thrown) {
     const refused = toServiceError(thrown, parts);
     const error = isBegun ? await signIns.judge(refused, prepared) : refused;
-    if (isBegun) noting.note({ error });
     const finishedAt = await parts.log.fail(started.id, error);
     const found = await keeping?.fail(error);
     if (found !== undefined) return { ...ran, status: "succeeded", ...found };
@@ -213,24 +201,21 @@ async function prepare(
   await parts.log.checkUsage(call.principal.accountId);
   const { clientGone, previewState: expectedState } = call;
   const judged = await judgeCall(parts, { entry: ruled, connection, args, clientGone });
-  const isForeign = await isStrange(parts, view.rules, { ...call, entry: judged.entry, connection, args });
   const entry =
-    judged.entry.raised === undefined && !isForeign
-      ? ruled
-      : applyRulesAgain(view, call, { ...known, entry: judged.entry, isStrange: isForeign });
+    judged.entry.raised === undefined ? ruled : applyRulesAgain(view, call, { ...known, entry: judged.entry });
   onKnown({ ...known, entry });
   const mustAsk = needsConfirmation(entry);
   const isAllowed = !mustAsk && entry.action.requiresConfirmation;
   const hold = mustAsk || isAllowed ? call.findHold?.(view.approvals) : undefined;
   const isConfirmed = call.confirmed && isCovered(entry, call.confirmedLevel);
   const isAsked = mustAsk && (hold !== undefined || !isConfirmed);
-  const looked = isAsked ? await lookAtCall(parts, { ...call, entry, connection, args }) : undefined;
+  const looked = isAsked ? await previewCall(parts, { ...call, entry, connection, args }) : undefined;
   const tell = (refusal: ServiceError) => tellRefusal(parts, { principal: call.principal, entry }, refusal);
   if (mustAsk && hold === undefined && !isConfirmed) throw await tell(refuseUnconfirmed(entry, looked));
   const isSure = mustAsk && (hold !== undefined || call.confirmedLevel === undefined);
   if (judged.failure !== undefined && !isSure) throw judged.failure;
   const resolved = await call.resolveFiles(entry, args, call.clientGone);
-  const prepared = { entry, connection, ...resolved, looked, said: call.said, expectedState };
+  const prepared = { entry, connection, ...resolved, looked, expectedState };
   if (hold !== undefined && mustAsk) throw await tell(await hold.keep(prepared));
   return { ...prepared, onStart: hold === undefined ? call.onStart : releaseFirst(hold, prepared, call.onStart) };
 }
@@ -249,7 +234,7 @@ async function refuseStale(
   { entry, connection }: ReadyCall,
 ): Promise<ServiceError> {
   try {
-    const looked = await lookAtCall(parts, { ...call, entry, connection, args: Object(call.arguments) });
+    const looked = await previewCall(parts, { ...call, entry, connection, args: Object(call.arguments) });
     const refusal = refuseUnconfirmed(entry, looked, STATE_CHANGED);
     return await tellRefusal(parts, { principal: call.principal, entry }, refusal);
   } catch (thrown) {

@@ -5,7 +5,7 @@ import { createId } from "../../shared/base/ids.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type CatalogEntry, levelOf } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
-import { inSoftTransaction, type Store } from "../store/open-store.ts";
+import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow, Tables } from "../store/schema.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
 import { notBegun } from "./delays.ts";
@@ -120,14 +120,6 @@ export function createExecutionLog(
       return { id: row.id, startedAt: time };
     },
 
-    /** Notes what a read took to its app from somebody else. */
-    async markRead(id: string, carries: string): Promise<void> {
-      await reads.flush();
-      await inSoftTransaction(store, (db) =>
-        db.updateTable("executions").set({ carries }).where("id", "=", id).execute(),
-      );
-    },
-
     /** One execution of an account. */
     async find(accountId: string, id: string): Promise<ExecutionRow | undefined> {
       await reads.flush();
@@ -164,7 +156,6 @@ function createRow(call: LoggedCall): Omit<ExecutionRow, "status"> {
     node_id: null,
     permission: permission === undefined ? null : JSON.stringify(permission),
     waits_until: waitsUntil,
-    carries: null,
   };
 }
 

@@ -16,13 +16,7 @@ export interface Looked {
 /** Arguments of a call that is only looked at, and what is known of their files. */
 export interface LookedFiles {
   readonly args: Record<string, unknown>;
-  file(s3key: string): LookedFile;
-}
-
-/** A file of a call that is only looked at. */
-export interface LookedFile extends PreviewFile {
-  /** What whoever announced it says that it holds: only for where the values in it come from. */
-  readonly text?: string | undefined;
+  file(s3key: string): PreviewFile;
 }
 
 /**

@@ -6,7 +6,6 @@ import { UnusableSchema } from "../../shared/schema-check/normalise-schema.ts";
 import { findPlaceholderArguments } from "../../shared/schema-check/placeholders.ts";
 import { type SideEffectLevel, sideEffectLevelSchema } from "../../shared/wire/catalog.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../shared/wire/constants.ts";
-import { saidSchema } from "../../shared/wire/origin.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
 
@@ -26,8 +25,6 @@ export function readToolRequest(body: Readonly<Record<string, unknown>>) {
     confirmed: confirmed === true,
     confirmedLevel: readLevel(body.confirmed_level),
     previewState: readState(body.preview_state),
-    // Of a body that has its arguments beside it: else it is one of them.
-    said: "arguments" in body ? saidSchema.parse(body.said) : undefined,
   };
 }
 
@@ -58,8 +55,6 @@ export interface CanonicalRequest {
   readonly confirmedLevel?: SideEffectLevel | undefined;
   /** State of the preview that they were shown; undefined: any. */
   readonly previewState?: string | undefined;
-  /** Texts that the device found in the words of its human. */
-  readonly said?: readonly string[] | undefined;
   readonly idempotencyKey: string | undefined;
   /** The account to act on; undefined for the default one. */
   readonly connectionId: string | undefined;
@@ -90,7 +85,6 @@ export function readCanonicalRequest(body: Readonly<Record<string, unknown>>): C
     confirm: confirm === true,
     confirmedLevel: readLevel(body.confirmed_level),
     previewState: readState(body.preview_state),
-    said: saidSchema.parse(body.said),
     idempotencyKey: readIdempotencyKey(idempotency_key),
     connectionId: readConnectionId(connection_id),
   };

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { HeldFile } from "../../apps/port/integration.ts";
+import type { HeldFile, PreviewFile } from "../../apps/port/integration.ts";
 import { MAX_FILE_BYTES } from "../../shared/wire/constants.ts";
 import { createFetchedFiles, type FetchedFiles, isWebUrl } from "../fetch/fetched-files.ts";
 import type { UrlFiles } from "../fetch/url-files.ts";
@@ -9,7 +9,7 @@ import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { ReceivedFile } from "../files/read-execute-body.ts";
 import { bareType } from "../files/sniff-mimetype.ts";
 import { ServiceError } from "../service-error.ts";
-import type { LookedFile, LookedFiles } from "./preview-call.ts";
+import type { LookedFiles } from "./preview-call.ts";
 import type { ResolvedFiles } from "./run-action.ts";
 import type { ToolCall } from "./tool-call.ts";
 
@@ -192,7 +192,7 @@ export async function resolveFiles(options: ResolveFilesOptions): Promise<Resolv
 }
 
 /** A file of a call that is only looked at, by the text that its argument has as `s3key`. */
-export interface AnnouncedFile extends LookedFile {
+export interface AnnouncedFile extends PreviewFile {
   readonly pointer: string;
 }
 
@@ -208,7 +208,7 @@ async function describeFiles(
   sent: readonly AnnouncedFile[],
 ): Promise<LookedFiles> {
   const args = recoverFileReferences(inputSchema, given);
-  const known = new Map<string, LookedFile>(sent.map(({ pointer, ...facts }) => [pointer, facts]));
+  const known = new Map<string, PreviewFile>(sent.map(({ pointer, ...facts }) => [pointer, facts]));
   const look = async (reference: string, { name, mimetype }: Record<string, unknown>) => {
     const stored = known.has(reference) ? undefined : await blobs.get(account, reference);
     if (stored !== undefined) known.set(reference, hold(stored, { name, mimetype }, blobs));

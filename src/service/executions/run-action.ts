@@ -2,7 +2,6 @@ import { type ActionResult, hideInError, hideInResult, pickSecretSettings } from
 import type { ActionContext, HeldFile, JudgeContext, PreviewContext } from "../../apps/port/integration.ts";
 import type { PreviewDraft } from "../../apps/port/preview.ts";
 import type { KeptWrite, Verdict } from "../../apps/port/undo.ts";
-import type { AuthoredPart } from "../../shared/seen/evidence.ts";
 import type { RaisedLevel } from "../../shared/wire/call-level.ts";
 import { type Preview, previewSchema } from "../../shared/wire/preview.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
@@ -11,7 +10,7 @@ import type { AccessTokens, LiveSettings } from "../connections/sign-in/access-t
 import { FILE_CHANGED } from "../files/checked-bytes.ts";
 import { ServiceError } from "../service-error.ts";
 import { type Trace, traceNothing } from "../telemetry/telemetry.ts";
-import type { ShownCall } from "./look-at-call.ts";
+import type { Looked } from "./preview-call.ts";
 
 /** Arguments whose file fields all carry storage keys, and the bytes behind them. */
 export interface ResolvedFiles {
@@ -27,9 +26,7 @@ export interface PreparedCall extends ResolvedFiles {
   readonly entry: CatalogEntry;
   readonly connection: Connection;
   /** What whoever is asked about it is shown; undefined where nobody is asked. */
-  readonly looked?: ShownCall | undefined;
-  /** Texts that the device found in the words of its human. */
-  readonly said?: readonly string[] | undefined;
+  readonly looked?: Looked | undefined;
   /** See `ActionContext`. */
   readonly expectedState?: string | undefined;
 }
@@ -116,20 +113,6 @@ export async function settleByState(
   const { action } = call.entry;
   if (action.settle === undefined) return undefined;
   return withApp(parts, { ...call, isRead: true }, async (context) => action.settle?.(kept, context));
-}
-
-/** Lets the app walk through the owner's own data. Throws like {@link runAction}. */
-export function walkOwnValues(
-  parts: RunParts,
-  call: Pick<PreparedCall, "entry" | "connection"> & { readonly clientGone: AbortSignal },
-  use: (part: AuthoredPart) => Promise<void>,
-): Promise<void> {
-  return withApp(parts, { ...call, isRead: true }, async (context) => {
-    for await (const part of call.entry.integration.ownValues?.(context) ?? []) {
-      if (context.signal.aborted) return;
-      await use(part);
-    }
-  });
 }
 
 /** Signs in and uses an app within the time limit. */

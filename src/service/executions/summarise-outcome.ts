@@ -4,7 +4,6 @@ import { exactTime } from "../../shared/base/text.ts";
 import { callLevelSchema } from "../../shared/wire/call-level.ts";
 import type { CanonicalErrorCode, ExecutionSummary } from "../../shared/wire/execution.ts";
 import { nameUndo } from "../../shared/wire/execution.ts";
-import { originsSchema } from "../../shared/wire/origin.ts";
 import { previewOfRefusalSchema } from "../../shared/wire/preview.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
@@ -70,8 +69,6 @@ function tellLook({ options: { extra = {} } }: ServiceError): Partial<ExecutionS
     ...("call_level" in extra && { call_level: callLevelSchema.parse(extra.call_level) }),
     ...("preview" in extra && { preview: previewOfRefusalSchema.parse(extra.preview) }),
     ...("preview_failed" in extra && { preview_failed: true }),
-    ...("origins" in extra && { origins: originsSchema.parse(extra.origins) }),
-    ...("origins_partial" in extra && { origins_partial: true }),
     ...(extra.reason === STATE_CHANGED && { reason: STATE_CHANGED }),
   };
 }

@@ -23,8 +23,6 @@ export interface ToolCall {
   readonly confirmedLevel?: SideEffectLevel | undefined;
   /** State of the preview that they were shown: the call runs on no other one. Default: any. */
   readonly previewState?: string | undefined;
-  /** Texts that the device found in the words of its human: values of the call that equal them are labelled so. Default: none. */
-  readonly said?: readonly string[] | undefined;
   /** When they said yes, in ISO 8601. Default: now. */
   readonly agreedAt?: string | undefined;
   /** Whose confirmation that is. Default: of the human of the device or app that calls. */
@@ -42,15 +40,13 @@ export interface ToolCall {
   /** Turns valid arguments into resolved ones; throws ServiceError, e.g. 400 `missing_file_bytes`. */
   resolveFiles(entry: CatalogEntry, args: Record<string, unknown>, signal: AbortSignal): Promise<ResolvedFiles>;
   /** Keeps bytes that an action produced as a file of the caller's account. */
-  keepFile(
-    ...kept: Parameters<NonNullable<ActionContext["keepFile"]>>
-  ): Promise<{ readonly s3key: string; readonly size: number; readonly sha256: string }>;
+  keepFile: NonNullable<ActionContext["keepFile"]>;
 }
 
 /** A call of which nothing runs. */
 export type LookedCall = Pick<
   ToolCall,
-  "principal" | "toolName" | "arguments" | "connectionId" | "said" | "clientGone" | "describeFiles"
+  "principal" | "toolName" | "arguments" | "connectionId" | "clientGone" | "describeFiles"
 >;
 
 /** What becomes of calls that only the owner may approve. */

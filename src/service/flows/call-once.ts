@@ -24,8 +24,6 @@ export interface StepCall {
   /** What that human was shown of what it acts on: it runs on no other state. Default: any. */
   readonly shown?: ShownLook | undefined;
   readonly call: PlannedCall;
-  /** Texts that the device of its human found in their words. */
-  readonly said?: readonly string[] | undefined;
 }
 
 /** How a call ended. */
@@ -101,7 +99,6 @@ async function execute(
     toolName,
     connectionId,
     arguments: o.call.arguments,
-    said: o.said,
     confirmed: o.isApproved,
     confirmedLevel,
     previewState: await findRunState(parts, { ...o, level: confirmedLevel }),

@@ -1,5 +1,4 @@
 import { parseExactly } from "../../shared/base/exact-number.ts";
-import { saidSchema } from "../../shared/wire/origin.ts";
 import type { Access } from "../access/access-view.ts";
 import type { OnWaiting } from "../approvals/hold-call.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -56,11 +55,6 @@ export function readConnections({ context }: FlowRow): FlowState["connections"] 
   return (parseExactly(context) as Partial<Pick<FlowState, "connections">>).connections ?? {};
 }
 
-/** Texts that the device of its human found in their words. */
-export function readSaid({ context }: FlowRow): readonly string[] | undefined {
-  return saidSchema.parse((parseExactly(context) as Partial<Pick<FlowState, "said">>).said);
-}
-
 /** State of a flow for the steps of its template. */
 export function toState({ flow, steps }: LoadedFlow, template: FlowTemplate): FlowState {
   const outputs = steps
@@ -72,7 +66,6 @@ export function toState({ flow, steps }: LoadedFlow, template: FlowTemplate): Fl
     input: template.parseInput(parseExactly(flow.input)),
     outputs: Object.fromEntries(outputs),
     connections: readConnections(flow),
-    said: readSaid(flow),
   };
 }
 

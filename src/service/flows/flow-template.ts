@@ -13,8 +13,6 @@ export interface FlowState<Input = unknown> {
   readonly outputs: Readonly<Record<string, unknown>>;
   /** Id of the connection that was chosen or the default when the flow started, by integration. */
   readonly connections: Readonly<Record<string, string | undefined>>;
-  /** Texts that the device found in the words of the human who started it; no template uses them. */
-  readonly said?: readonly string[] | undefined;
 }
 
 /** One call of a step that may make several. */

@@ -1,4 +1,3 @@
-import type { Action } from "../../apps/port/integration.ts";
 import { createGate } from "../../shared/base/concurrency.ts";
 import { shortenText } from "../../shared/base/text.ts";
 import type { FlowPreview } from "../../shared/wire/flow.ts";
@@ -6,7 +5,6 @@ import { MAX_PREVIEW_BYTES, MAX_PREVIEW_MS } from "../../shared/wire/preview.ts"
 import type { Principal } from "../auth/api-keys.ts";
 import { createFileLook } from "../executions/resolve-files.ts";
 import type { PreparedCall } from "../executions/run-action.ts";
-import { tellOrigins } from "../executions/tell-preview.ts";
 import { ServiceError } from "../service-error.ts";
 import type { FlowParts } from "./flow-rows.ts";
 import type { PlannedCall } from "./flow-template.ts";
@@ -28,15 +26,13 @@ export async function lookAhead(
   o: AheadOf & { readonly principal: Principal },
 ): Promise<FlowPreview[]> {
   const { calls, unknown } = planAhead(o);
-  const telling = calls.filter(({ toolName }) => isTelling(parts.catalog.find(toolName)?.action));
+  const telling = calls.filter(({ toolName }) => parts.catalog.find(toolName)?.action.preview !== undefined);
   const gate = createGate(CONCURRENCY);
   const clientGone = AbortSignal.timeout(MAX_PREVIEW_MS);
   const found = await Promise.all(
     telling
       .slice(0, MAX_LOOKED)
-      .map((call) =>
-        gate.run(() => describeCall(parts, { ...call, principal: o.principal, said: o.state.said, clientGone })),
-      ),
+      .map((call) => gate.run(() => describeCall(parts, { ...call, principal: o.principal, clientGone }))),
   );
   const rest = telling.slice(MAX_LOOKED);
   const [next] = rest;
@@ -52,17 +48,10 @@ export async function lookAhead(
   return fitIn([...found.flat(), ...counted, ...unknown]);
 }
 
-/** True for an action that can say what it does, or of whose values it can be said where they come from. */
-function isTelling(action: Action | undefined): boolean {
-  return action?.preview !== undefined || (action !== undefined && action.level !== "read");
-}
-
 /** A call to look at. */
 export interface Look extends Omit<CallAhead, "call" | "stepKey"> {
   readonly principal: Principal;
   readonly call: Pick<PlannedCall, "arguments">;
-  /** Texts that the device found in the words of its human. */
-  readonly said?: readonly string[] | undefined;
   /** Ends the look. */
   readonly clientGone: AbortSignal;
 }
@@ -80,18 +69,14 @@ async function describeCall(parts: FlowParts, o: Look & CallAhead): Promise<Flow
   };
   try {
     const { looked } = await look(parts, o);
-    const told = tellOrigins(looked?.judged);
-    if (looked?.preview !== undefined) return [{ ...base, preview: looked.preview, ...told }];
-    if (looked?.failure !== undefined) return [{ ...base, missing: NOT_READABLE, ...told }];
-    const isForeign = looked?.judged?.origins.some(({ origin }) => origin === "somebody");
-    return isForeign ? [{ ...base, missing: NO_PREVIEW, ...told }] : [];
+    if (looked?.preview !== undefined) return [{ ...base, preview: looked.preview }];
+    return looked?.failure === undefined ? [] : [{ ...base, missing: NOT_READABLE }];
   } catch (error) {
-    return parts.catalog.find(toolName)?.action.preview === undefined ? [] : [{ ...base, missing: explain(error) }];
+    return [{ ...base, missing: explain(error) }];
   }
 }
 
 const NOT_READABLE = { code: "not_readable", text: "The present state could not be read." };
-const NO_PREVIEW = { code: "no_preview", text: "Its app cannot say before what it will do." };
 const TOO_LARGE = { code: "too_large", text: "What it would do is too long to be shown with the others." };
 
 /** A failure of the service, or of the app for now, says nothing about what the call would meet. */
@@ -103,14 +88,13 @@ function explain(error: unknown): { readonly code: string; readonly text: string
 /** Looks at a call as it would run now. Throws ServiceError: the refusal of one that cannot. */
 export function look(
   parts: FlowParts,
-  { principal, toolName, connectionId, call, said, clientGone }: Look,
+  { principal, toolName, connectionId, call, clientGone }: Look,
 ): Promise<PreparedCall> {
   return parts.executor.check({
     principal,
     toolName,
     connectionId,
     arguments: call.arguments,
-    said,
     clientGone,
     ...createFileLook(parts.files, principal.accountId),
     // Files are fetched when the call is made.
@@ -126,8 +110,8 @@ function refuseFile(): never {
 function fitIn(previews: readonly FlowPreview[]): FlowPreview[] {
   const size = (one: FlowPreview) => Buffer.byteLength(JSON.stringify(one));
   const short = previews.map((one) => {
-    const { preview, origins, origins_partial: _, ...rest } = one;
-    return preview === undefined && origins === undefined ? one : { ...rest, missing: TOO_LARGE };
+    const { preview, ...rest } = one;
+    return preview === undefined ? one : { ...rest, missing: TOO_LARGE };
   });
   let used = short.reduce((sum, one) => sum + size(one) + 1, 2);
   return previews.map((one, index) => {

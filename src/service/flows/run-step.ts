@@ -3,15 +3,7 @@ import { isRecord } from "../../shared/base/json.ts";
 import { ServiceError } from "../service-error.ts";
 import type { FlowStepRow } from "../store/schema.ts";
 import { callOnce } from "./call-once.ts";
-import {
-  changeStep,
-  commitChange,
-  type FlowParts,
-  findFlow,
-  type LoadedFlow,
-  readSaid,
-  readTime,
-} from "./flow-rows.ts";
+import { changeStep, commitChange, type FlowParts, findFlow, type LoadedFlow, readTime } from "./flow-rows.ts";
 import type { FlowState, PlannedCalls, StepDefinition } from "./flow-template.ts";
 import { findShownLook } from "./shown-previews.ts";
 
@@ -120,8 +112,7 @@ async function makeCalls(
 ): Promise<StepRecord | undefined> {
   const { flowId, parts } = run;
   const principal = { accountId: loaded.flow.account_id, apiKeyId: loaded.flow.api_key_id };
-  const said = readSaid(loaded.flow);
-  const base = { flowId, stepKey: step.step_key, attempt: step.attempts, toolName, connectionId, principal, said };
+  const base = { flowId, stepKey: step.step_key, attempt: step.attempts, toolName, connectionId, principal };
   const isApproved = !isUnapproved && isApprovedBefore(loaded, step.step_index);
   const results: unknown[] = [];
   for (const call of calls) {

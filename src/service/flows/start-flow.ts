@@ -25,8 +25,6 @@ export interface FlowStart {
   readonly templateKey: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly triggerType: FlowTriggerType | FlowEventType;
-  /** Texts that the device found in the words of its human. */
-  readonly said?: readonly string[] | undefined;
   /** Starts with the same key, by one principal and with the same input, are one flow. Default: each is another. */
   readonly startKey?: string | undefined;
 }
@@ -109,7 +107,7 @@ function createFlowRow(
     trigger_type: o.triggerType,
     template: o.template.stored ?? null,
     input: JSON.stringify(o.input),
-    context: JSON.stringify({ connections: o.connections, said: o.said }),
+    context: JSON.stringify({ connections: o.connections }),
     current_step: o.template.steps[0]?.key ?? "",
     segment: 1,
     runner: parts.node.id,

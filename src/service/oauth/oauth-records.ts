@@ -1,5 +1,4 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import { toSubject } from "../auth/grants.ts";
 import { addWaiting, markOpened } from "../auth/registration/waiting-session.ts";
 import { hashSecret } from "../auth/secrets.ts";
 import type { Store } from "../store/open-store.ts";
@@ -78,7 +77,6 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
       const ended = store.deleteFrom(TABLE).where("model", "=", "Grant");
       const hashes = grants.map(({ id_hash }) => id_hash);
       await ended.where("id_hash", "in", hashes).execute();
-      await store.deleteFrom("seen_values").where("api_key_id", "=", toSubject(clientId)).execute();
       return true;
     },
 

@@ -1,4 +1,4 @@
-import { type Kysely, PostgresAdapter, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { SvcError } from "../../shared/errors.ts";
 import { watchTables } from "./watched-tables.ts";
@@ -211,20 +211,6 @@ const KEPT_WRITES: readonly string[] = [
 /** Calls that a human can still stop. */
 const DELAYED_CALLS: readonly string[] = [`alter table executions add column waits_until text`];
 
-/** Digests of values that keys have seen, and reads whose arguments came from somebody else. */
-async function addSeenValues(db: Kysely<unknown>): Promise<void> {
-  const bytes = db.getExecutor().adapter instanceof PostgresAdapter ? "bytea" : "blob";
-  const statements = [
-    `create table seen_values (
-      id text primary key, account_id text not null, api_key_id text not null, seen_at text not null, kind text not null,
-      source text not null, digests ${bytes} not null, count integer not null)`,
-    "create index seen_values_by_key on seen_values (api_key_id, seen_at, id, count)",
-    "create index seen_values_by_age on seen_values (seen_at)",
-    "alter table executions add column carries text",
-  ];
-  for (const statement of statements) await sql.raw(statement).execute(db);
-}
-
 const runAll = (statements: readonly string[]) => async (db: Kysely<unknown>) => {
   for (const statement of statements) await sql.raw(statement).execute(db);
 };
@@ -255,7 +241,6 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0012-calls-by-what-was-asked": { up: runAll(CALL_FINGERPRINTS) },
   "0013-kept-writes": { up: runAll(KEPT_WRITES) },
   "0014-delayed-calls": { up: runAll(DELAYED_CALLS) },
-  "0015-seen-values": { up: addSeenValues },
 };
 
 /**

@@ -50,23 +50,6 @@ export interface Tables extends AccessTables, FlowTables {
     permission: Generated<string | null>;
     /** ISO 8601; null for a call that has begun to act, or ended: see `createDelays`. */
     waits_until: Generated<string | null>;
-    /** What a read took to its app from somebody else, JSON of origins; null where nothing is known. */
-    carries: Generated<string | null>;
-  };
-  /** Values that results held, as digests that only this service can make; see `openSeenRows`. One row for each part of one source. */
-  seen_values: {
-    id: string;
-    account_id: string;
-    /** The key or OAuth client that saw them. */
-    api_key_id: string;
-    seen_at: string;
-    /** Of somebody, of the owner, or brought by a write of the key into the owner's data from somebody. */
-    kind: "seen" | "own" | "carried";
-    /** JSON of `SeenSource`; encrypted. */
-    source: string;
-    /** Eight bytes each. */
-    digests: Uint8Array;
-    count: number;
   };
   /** What writes keep so that they can be looked for and undone; see `createKeptWrites`. */
   kept_writes: {
@@ -226,8 +209,6 @@ export type FlowStepRow = Selectable<Tables["flow_steps"]>;
 export type NoteRow = Selectable<Tables["notes"]>;
 /** A row of `note_targets`. */
 export type NoteTargetRow = Selectable<Tables["note_targets"]>;
-/** A row of `seen_values`. */
-export type SeenValuesRow = Selectable<Tables["seen_values"]>;
 /** A row of `passkeys`. */
 export type PasskeyRow = Selectable<Tables["passkeys"]>;
 /** A row of `pairing_sessions`. */

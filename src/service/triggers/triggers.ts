@@ -229,7 +229,6 @@ async function summariseEvents(store: Store): Promise<ReadonlyMap<string, EventS
 async function removeTrigger(store: Store, id: string): Promise<void> {
   await store.transaction().execute(async (db) => {
     await db.deleteFrom("triggers").where("id", "=", id).execute();
-    await db.deleteFrom("seen_values").where("api_key_id", "=", id).execute();
     for (const table of ["trigger_marks", "trigger_events"] as const) {
       await db.deleteFrom(table).where("trigger_id", "=", id).execute();
     }

@@ -5,7 +5,7 @@ const GUTTER_LIKE = /[\u2500-\u259f\u23b8\u23b9\u23d0\u2758-\u275a\u2223\u2225\u
 
 /** Words that begin lines of a card itself. */
 const OWN_WORDS =
-  /^(action|tool|app|account|effect|arguments|files?|why|does|check|expires|always|approve|more|not|in|short|changes|besides|undo|about|lines|origin|known|new|as|sent)$/i;
+  /^(action|tool|app|account|effect|arguments|files?|why|does|check|expires|always|approve|more|not|in|short|changes|besides|undo|about|lines|as|sent)$/i;
 
 /** A value as one line: text as it is where nothing else looks like it, JSON otherwise; in several lines where that helps. */
 export interface DrawnValue {

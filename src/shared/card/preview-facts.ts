@@ -2,35 +2,31 @@ import { isRecord } from "../base/json.ts";
 import type { Preview, PreviewChange } from "../wire/preview.ts";
 import type { CardFact } from "./card-layout.ts";
 import { type DrawnValue, drawPart, drawText } from "./card-text.ts";
-import { drawOrigins, type JudgedCall, ORIGIN_LABELS } from "./origin-facts.ts";
 
 /** What a service found out about a call before anybody is asked. */
-export interface LookedCall extends JudgedCall {
+export interface LookedCall {
   readonly preview?: Preview | undefined;
   /** True where the present state could not be read. */
   readonly previewFailed?: boolean | undefined;
 }
 
 /** Labels of the facts of a preview; see {@link drawPreview}. */
-export const PREVIEW_LABELS = ["In short", "Changes", "Besides", "Undo", "About", "Lines", ...ORIGIN_LABELS];
+export const PREVIEW_LABELS = ["In short", "Changes", "Besides", "Undo", "About", "Lines"];
 
 /**
- * What a call would do, as the first facts of a card: the sentence, values that are not the owner's, what was and what will be,
- * consequences, the way back, what it is about, and last, as they may be long, lines of texts that change. None where nobody
- * looked. Escapes characters that match `also`. The rest of the origins is left to `drawOrigins`.
+ * What a call would do, as the first facts of a card: the sentence, what was and what will be, consequences, the way back, what
+ * it is about, and last, as they may be long, lines of texts that change. None where nobody looked. Escapes characters that match
+ * `also`.
  */
-export function drawPreview(call: LookedCall, also?: RegExp): CardFact[] {
-  const { preview, previewFailed } = call;
+export function drawPreview({ preview, previewFailed }: LookedCall, also?: RegExp): CardFact[] {
   const text = (value: string) => drawText(value, also);
-  const origins = drawOrigins(call, also).first;
-  if (preview === undefined) {
-    const line = "not known: the present state could not be read";
-    return [...(previewFailed === true ? [{ label: "In short", values: [{ line }] }] : []), ...origins];
-  }
+  if (preview === undefined)
+    return previewFailed === true
+      ? [{ label: "In short", values: [{ line: "not known: the present state could not be read" }] }]
+      : [];
   const { summary, changes, effects, undo } = preview;
   const facts: readonly [string, readonly DrawnValue[]][] = [
     ["In short", [{ line: text(summary) }]],
-    ...origins.map(({ label, values }): [string, readonly DrawnValue[]] => [label, values]),
     ["Changes", changes.flatMap((change) => (change.diff === undefined ? [drawChange(change, also)] : []))],
     ["Besides", effects.map((effect) => ({ line: text(effect.text) }))],
     ["Undo", [{ line: describeUndo(undo, text) }]],

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { originMembers } from "./origin.ts";
 
 /** Statuses of an approval that the service holds. The first three are open, all others are final. */
 export const APPROVAL_STATUSES = [
@@ -33,8 +32,6 @@ export const approvalSchema = z.looseObject({
   reason: z.string().nullish(),
   /** The arguments that run in place of those that were asked for, after a person has edited the call. */
   editedArguments: z.record(z.string(), z.unknown()).nullish(),
-  /** Where the values of the call came from when it was asked; absent where nobody looked. */
-  ...originMembers,
 });
 export type Approval = z.infer<typeof approvalSchema>;
 

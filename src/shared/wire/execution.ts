@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { callLevelSchema } from "./call-level.ts";
 import { fileAttachmentSchema } from "./file.ts";
-import { originMembers, saidSchema } from "./origin.ts";
 import { previewOfRefusalSchema } from "./preview.ts";
 
 /** Canonical `error_code` values with a documented recovery; other values are tolerated on input. */
@@ -66,7 +65,6 @@ export const displaySchema = z.looseObject({ title: z.string(), summary: z.strin
 /** Members of the answer to a call that waits for a human. Ours: not in the document. */
 const lookMembers = {
   preview: previewOfRefusalSchema,
-  ...originMembers,
   /** True where the present state could not be read. */
   preview_failed: z.boolean().optional().catch(undefined),
   /** `state_changed`: another state had been shown, and nothing was done. An open list. */
@@ -174,7 +172,6 @@ export const toolExecuteRequestSchema = z.looseObject({
   confirmed_level: z.string().optional(),
   /** Ours: the `state` of the preview that they were shown; the call runs on no other one. Default: any. */
   preview_state: z.string().optional(),
-  said: saidSchema,
   files: z.array(fileAttachmentSchema).optional(),
 });
 export type ToolExecuteRequest = z.infer<typeof toolExecuteRequestSchema>;
@@ -189,7 +186,6 @@ export const canonicalExecuteRequestSchema = z.looseObject({
   confirmed_level: z.string().optional(),
   /** Ours, as in {@link toolExecuteRequestSchema}. */
   preview_state: z.string().optional(),
-  said: saidSchema,
   idempotency_key: z.string().optional(),
   /** Ours: the account to act on, where the description of the tool says so. Default: the default one. */
   connection_id: connectionIdSchema.optional(),

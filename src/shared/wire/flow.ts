@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { originMembers, saidSchema } from "./origin.ts";
 import { previewSchema } from "./preview.ts";
 import { readableItems } from "./tool.ts";
 
@@ -48,7 +47,7 @@ export type Flow = z.infer<typeof flowSchema>;
 /**
  * Ours: one call that an approval would let a flow make. It has either a `preview`, which says what it would do to what was there
  * when the flow began to wait, or `missing`, which says as a sentence why there is none; its `code` is one of an open list:
- * `not_readable refused depends_on_step not_known too_large too_many no_preview`.
+ * `not_readable refused depends_on_step not_known too_large too_many`.
  */
 export const flowPreviewSchema = z.looseObject({
   /** The step that makes the call; its tool, and its name within the step. */
@@ -60,7 +59,6 @@ export const flowPreviewSchema = z.looseObject({
   /** Position of what it is made of among the `items` of the step: where that is left out, so is the call. */
   item: z.int().min(0).optional().catch(undefined),
   preview: previewSchema.optional().catch(undefined),
-  ...originMembers,
   missing: z.looseObject({ code: z.string(), text: z.string() }).optional().catch(undefined),
 });
 export type FlowPreview = z.infer<typeof flowPreviewSchema>;
@@ -108,8 +106,6 @@ export const flowStartRequestSchema = z.looseObject({
   flowTemplate: z.string().min(1),
   input: z.record(z.string(), z.unknown()).optional(),
   triggerType: z.enum(FLOW_TRIGGER_TYPES).optional(),
-  /** Ours, as in an execute request: it counts for the calls of the flow. */
-  said: saidSchema,
 });
 export type FlowStartRequest = z.infer<typeof flowStartRequestSchema>;
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { callLevelSchema } from "./call-level.ts";
-import { originMembers, saidSchema } from "./origin.ts";
 import { readableItems } from "./tool.ts";
 
 /** A thing that a call touches, by the name its owner knows it by. */
@@ -63,7 +62,6 @@ export const previewRequestSchema = z.looseObject({
   arguments: z.record(z.string(), z.unknown()).optional(),
   connectionId: z.union([z.int(), z.string()]).optional(),
   files: z.array(announcedFileSchema).optional(),
-  said: saidSchema,
 });
 export type PreviewRequest = z.input<typeof previewRequestSchema>;
 
@@ -72,7 +70,6 @@ export const previewReplySchema = z.looseObject({
   preview: previewSchema,
   /** What the call does beyond the level of its tool. */
   call_level: callLevelSchema,
-  ...originMembers,
 });
 
 /** `preview` of the answer to a call that was not confirmed; undefined where there is none. */

@@ -117,14 +117,3 @@ describe("hostile HTML", () => {
     expect(stripHtml(`begin${piece.repeat(1_000_000 / piece.length)}`)).toMatch(/^begin/);
   });
 });
-
-describe("quotes", () => {
-  it.each([
-    ["a<blockquote>b<blockquote><p>c</p>d</blockquote>e</blockquote>f", "a\n> b\n> > c\n> > d\n> e\nf"],
-    ["<blockquote><pre>a\nb</pre></blockquote></blockquote>c", "> a\n> b\nc"],
-    ['<blockquote><a href="https://a.example/">https://a.example/</a></blockquote>', "> https://a.example/"],
-    ["<blockquote>a<b>b</b> c<br>d</blockquote>", "> ab c\n> d"],
-  ])("get the marks of mail programs where that is asked for: %s", (html, text) => {
-    expect(stripHtml(html, undefined, { marksQuotes: true })).toBe(text);
-  });
-});

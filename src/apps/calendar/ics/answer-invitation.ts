@@ -11,9 +11,9 @@ import { readRawLine } from "../../collections/content-values.ts";
 import type { ANSWERS } from "../agenda.ts";
 import type { CalendarFile, Series } from "./calendar-file.ts";
 import { addAfter, type ChangeContext, ownBlock } from "./change-series.ts";
+import { toAddress } from "./describe-event.ts";
 import { markChanged } from "./edit-file.ts";
 import type { Instance } from "./instances.ts";
-import { toAddress } from "./people.ts";
 
 /** The file after an answer to an invitation: for one instance, or for the event with all its instances. */
 export function answerInvitation(

@@ -6,12 +6,19 @@ import { stripHtml } from "../../text/html-text.ts";
 import { sayDays, sayTimes, writeDay, writeTime } from "../time/words.ts";
 import type { CalendarFile } from "./calendar-file.ts";
 import { type Instance, repeats } from "./instances.ts";
-import { findInviter } from "./inviter.ts";
 import { type Moment, momentToInstant, readFirstMoment } from "./moment.ts";
-import { listPeople } from "./people.ts";
 
 const MAX_TEXT = 20_000;
 const MAX_PEOPLE = 200;
+
+/** Whoever invited, or is invited. */
+export interface Person {
+  readonly address: string;
+  readonly name?: string;
+  /** As it is stored, in lower case; `needs-action` where nothing was answered. */
+  readonly answer?: string;
+  readonly optional?: true;
+}
 
 /** Text of an event, in the form that is shown. */
 export function readEventText(event: ContentBlock, name: string): string | undefined {
@@ -38,7 +45,6 @@ export function summariseInstance(
   const status = readEventText(event, "STATUS")?.toLowerCase();
   const location = readEventText(event, "LOCATION");
   const answer = readOwnAnswer(event, o.own);
-  const inviter = findInviter(event, o.own);
   return {
     event_id: o.eventId,
     calendar_id: o.calendarId,
@@ -52,7 +58,6 @@ export function summariseInstance(
     ...(status !== undefined && status !== "confirmed" && { status }),
     ...(isFree(event) && { shown_as: "free" }),
     ...(answer !== undefined && { your_answer: answer }),
-    ...(inviter !== undefined && { organizer: inviter }),
   };
 }
 
@@ -85,12 +90,8 @@ function writeOriginal(original: Moment, zone: Zone): string {
   return original.isDay ? writeDay(original.at) : writeTime(momentToInstant(original, zone), original.zone ?? zone);
 }
 
-/** Everything of an event beside its summary; `own` are the addresses of the account. */
-export function describeDetails(
-  file: CalendarFile,
-  instance: Instance,
-  { zone, own }: { readonly zone: Zone; readonly own: ReadonlySet<string> },
-) {
+/** Everything of an event beside its summary. */
+export function describeDetails(file: CalendarFile, instance: Instance, zone: Zone) {
   const { event, series } = instance;
   const text = readDescription(event);
   const url = readEventText(event, "URL");
@@ -104,9 +105,7 @@ export function describeDetails(
     ...(url !== undefined && { url }),
     ...(categories.length > 0 && { categories }),
     ...(visibility !== undefined && { visibility }),
-    ...(organizer !== undefined && {
-      organizer: { ...organizer, ...(findInviter(event, own) === undefined && { you: true }) },
-    }),
+    ...(organizer !== undefined && { organizer }),
     ...(attendees.length > 0 && { attendees: attendees.slice(0, MAX_PEOPLE), invited: attendees.length }),
     ...(repeats(series) && { recurrence: describeRecurrence(file, instance) }),
     reminders: describeReminders(event),
@@ -152,6 +151,30 @@ function describeTimes(event: ContentBlock, file: CalendarFile, zone: Zone) {
   };
   const [created, modified] = [read("CREATED"), read("LAST-MODIFIED")];
   return { ...(created !== undefined && { created }), ...(modified !== undefined && { modified }) };
+}
+
+/** Those that lines such as ATTENDEE name. */
+export function listPeople(event: ContentBlock, name: "ATTENDEE" | "ORGANIZER"): Person[] {
+  return listLines(event, name).flatMap((line) => {
+    const raw = readRawLine(line);
+    if (raw === undefined) return [];
+    const called = firstParam(raw.params, "cn");
+    const isOptional = firstParam(raw.params, "role")?.toUpperCase() === "OPT-PARTICIPANT";
+    return [
+      {
+        address: toAddress(raw),
+        ...(called !== undefined && { name: shortenText(called, 200) }),
+        ...(name === "ATTENDEE" && { answer: (firstParam(raw.params, "partstat") ?? "NEEDS-ACTION").toLowerCase() }),
+        ...(isOptional && { optional: true as const }),
+      },
+    ];
+  });
+}
+
+/** The mail address of a line such as ATTENDEE, in lower case. */
+export function toAddress({ params, value }: NonNullable<ReturnType<typeof readRawLine>>): string {
+  const mail = /^mailto:(.*)$/i.exec(value.trim())?.[1] ?? firstParam(params, "email");
+  return shortenText((mail ?? value).trim().toLowerCase(), 320);
 }
 
 /** What the account itself answered; undefined where it is not invited. */

@@ -140,7 +140,7 @@ function cutShortLines(bytes: Uint8Array): Uint8Array {
  * what people are shown.
  */
 function readText({ text = "", html = "" }: Email, { hasChoice, notes }: Omit<ReadBytes, "email">): string {
-  const shown = stripHtml(html, undefined, { marksQuotes: true });
+  const shown = stripHtml(html);
   // Without a choice the parser has brought the HTML to a text of its own, with what is hidden in it.
   if (!hasChoice && html !== "") return shown;
   const [own, other] = [listWords(text), listWords(shown)];

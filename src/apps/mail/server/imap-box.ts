@@ -37,7 +37,6 @@ import {
   makeFolder,
   refuseMissingMessage,
 } from "./imap-messages.ts";
-import { ENVELOPES_AT_ONCE, listNewest, outlineMessages } from "./imap-outlines.ts";
 import { type ImapLine, type ImapSession, READ } from "./imap-session.ts";
 import { isRefusal, readFault } from "./mail-failure.ts";
 import { type FetchedMessages, readFound, searchImap } from "./search-imap.ts";
@@ -139,12 +138,6 @@ export class ImapBox implements MailBox {
     });
     const { signal, connection } = this.context;
     return readFound(found, createSearchParser(this.#parts.parser, { account: connection.id, signal }));
-  }
-
-  async *walk(name: string, limit: number) {
-    const uids = await this.look((line) => listNewest(line, name, limit));
-    for (let at = 0; at < uids.length; at += ENVELOPES_AT_ONCE)
-      yield* await this.look((line) => outlineMessages(line, name, uids.slice(at, at + ENVELOPES_AT_ONCE)));
   }
 
   async find(ids: readonly string[]): Promise<MailPlace[]> {

@@ -8,7 +8,6 @@ import {
   drawText,
 } from "../../../shared/card/card-text.ts";
 import { drawFlowPreviews } from "../../../shared/card/flow-previews.ts";
-import { drawOrigins } from "../../../shared/card/origin-facts.ts";
 import { drawPreview, splitTold } from "../../../shared/card/preview-facts.ts";
 import type { ApprovalFile, ApprovalRequest, Effect } from "./request.ts";
 
@@ -83,25 +82,24 @@ export function describeRequest(request: ApprovalRequest, also?: RegExp): Approv
   const id = connection === undefined ? "default connection" : `connection ${text(connection)}`;
   const used = account === undefined ? id : `${part(account)} (${id})`;
   const who = account === undefined ? (request.hasAccount === false ? part(request.integration) : id) : part(account);
-  const action = fact("Action", text(request.title));
-  const names = [fact("Tool", text(request.tool)), fact("App", text(request.integration))];
+  const names = [
+    fact("Action", text(request.title)),
+    fact("Tool", text(request.tool)),
+    fact("App", text(request.integration)),
+  ];
   const effect = `${EFFECT_TEXT[request.effect]}${request.does === undefined ? "" : `: it ${text(request.does)}`}`;
   const isTold = request.preview !== undefined;
-  const origins = drawOrigins(request, also);
   return {
     facts: [
-      ...drawPreview(isTold ? request : { previewFailed: request.previewFailed }, also),
+      ...drawPreview(request, also),
       ...drawFlowPreviews(request.previews ?? [], also),
       // The sentence of a preview says it, and the question names the tool.
-      ...(isTold ? [] : [action, ...origins.first, ...names]),
+      ...(isTold ? [] : names),
       ...(request.hasAccount === false ? [] : [fact("Account", used)]),
       fact("Effect", effect),
       ...drawCall(request, also),
       ...(request.files.length === 0 && isTold ? [] : [drawFiles(request, also)]),
-      ...origins.last,
-      ...(isTold
-        ? [...drawTold(request, also), ...[action, ...names].map((one) => ({ ...one, isBoilerplate: true }))]
-        : []),
+      ...(isTold ? [...drawTold(request, also), ...names.map((one) => ({ ...one, isBoilerplate: true }))] : []),
       prose("Why asked", request.reason),
       prose("Check", ...(request.askBefore ?? [])),
       prose("It does", request.description),

@@ -2,11 +2,9 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { sha256Hex } from "../../../shared/base/hash.ts";
 import { cloneJson } from "../../../shared/base/json.ts";
-import type { OriginScope } from "../../../shared/card/origin-words.ts";
 import { toPlainText } from "../../../shared/card/plain-text.ts";
 import type { SideEffectLevel } from "../../../shared/wire/catalog.ts";
 import type { FlowPreview } from "../../../shared/wire/flow.ts";
-import type { Origin } from "../../../shared/wire/origin.ts";
 import type { Preview } from "../../../shared/wire/preview.ts";
 import { jsonObject } from "../../../shared/wire/tool.ts";
 import { createFingerprint, type FingerprintFile } from "./fingerprint.ts";
@@ -49,13 +47,6 @@ export interface ApprovalRequest {
   readonly preview?: Preview;
   /** True where the service could not read the present state. */
   readonly previewFailed?: true;
-  /** Where values of the call come from, those first that say where something goes. Advice: no decision is bound to it. */
-  readonly origins?: readonly Origin[];
-  /**
-   * What was looked at for `origins`: `partial`, not all of the owner's data; `session`, only answers of this session's tools,
-   * where the service tells no origins. Default `all`.
-   */
-  readonly originScope?: OriginScope;
   /** Of a flow that waits: what the calls that it goes on with would do; each runs only while its `state` is the present one. */
   readonly previews?: readonly FlowPreview[];
   /** ISO time after which a decision no longer counts. */
@@ -115,8 +106,6 @@ export interface ApprovalSubject extends Pick<ApprovalRequest, StatedFacts> {
   readonly does?: string | undefined;
   readonly preview?: Preview | undefined;
   readonly previewFailed?: true | undefined;
-  readonly origins?: readonly Origin[] | undefined;
-  readonly originScope?: OriginScope | undefined;
   readonly previews?: readonly FlowPreview[] | undefined;
   /** Non-secret id of service and key. */
   readonly principal: string;
@@ -131,7 +120,7 @@ const MOST_QUESTIONS = 8;
 
 /** Builds a request that expires `ttlMs` after `now` (milliseconds since the epoch). */
 export function createApprovalRequest(subject: ApprovalSubject, time: { now: number; ttlMs: number }): ApprovalRequest {
-  const { tool, connection, files, principal, effect, preview, previews = [], origins = [] } = subject;
+  const { tool, connection, files, principal, effect, preview, previews = [] } = subject;
   const state = nameState(preview, previews);
   const bound = { tool, arguments: subject.arguments, connection, files, principal, effect, state };
   return {
@@ -155,8 +144,6 @@ export function createApprovalRequest(subject: ApprovalSubject, time: { now: num
       : { askBefore: limitQuestions(subject.askBefore) }),
     ...(preview === undefined ? {} : { preview }),
     ...(subject.previewFailed === undefined ? {} : { previewFailed: subject.previewFailed }),
-    ...(origins.length === 0 ? {} : { origins }),
-    ...(origins.length === 0 || subject.originScope === undefined ? {} : { originScope: subject.originScope }),
     ...(previews.length === 0 ? {} : { previews }),
     expiresAt: new Date(time.now + time.ttlMs).toISOString(),
   };

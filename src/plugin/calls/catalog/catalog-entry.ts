@@ -39,8 +39,6 @@ export interface CatalogEntry {
   readonly callLevels?: { readonly conditions: readonly LevelCondition[] } | undefined;
   /** True when the service can say what a call would do before anybody is asked. */
   readonly previews?: boolean | undefined;
-  /** True when the service says where the values of a call come from, whether it has a preview or not. */
-  readonly tellsOrigins?: boolean | undefined;
   /** True when the service says that it holds calls of this tool for its owner. */
   readonly ownerApproves?: boolean | undefined;
 }
@@ -91,7 +89,6 @@ export function readCatalogEntry(tool: Tool, source: "list" | "describe"): Catal
     ...readKeyPromise(canonical),
     callLevels: callLevelsSchema.safeParse(canonical.call_levels).data,
     ...(canonical.preview === true ? { previews: true } : {}),
-    ...(canonical.origins === true ? { tellsOrigins: true } : {}),
     ...(canonical.approvals === "owner" ? { ownerApproves: true } : {}),
   };
 }

@@ -117,7 +117,7 @@ export function writeTools(heads: readonly ToolHead[], records: readonly Uint8Ar
 /** A record for {@link writeTools}: lines of JSON, the last with the schema. */
 export function writeRecord(entry: CatalogEntry): Buffer {
   const { title, description, needsConfirmation, schemaHash, connections, askBefore, policyReason, keys } = entry;
-  const { callLevels, previews, tellsOrigins } = entry;
+  const { callLevels, previews } = entry;
   const line: StoredEntry = {
     title,
     description,
@@ -129,7 +129,6 @@ export function writeRecord(entry: CatalogEntry): Buffer {
     keys,
     callLevels,
     previews,
-    tellsOrigins,
   };
   const lines = [JSON.stringify(line), ...(entry.shown?.write() ?? []), JSON.stringify(entry.inputSchema)];
   return Buffer.from(`${lines.join("\n")}\n`);

@@ -14,7 +14,6 @@ import { type CatalogEntry, mustAskFirst } from "../catalog/catalog-entry.ts";
 import { BEHIND_FAILURE, findFailure, findReasonToWait, nameAccountOf } from "../journal/account-failures.ts";
 import { createOutcome, decline, type ToolOutcome } from "../outcome.ts";
 import { check } from "./check.ts";
-import { type Judged, judge } from "./judge.ts";
 import { inspect, locate } from "./locate.ts";
 import { look } from "./look.ts";
 import {
@@ -91,7 +90,7 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
     const looked = await look(context, current);
     if (!looked.ok) return looked;
     current = looked.value;
-    const request = createRequest(context, current, { reason, round, judged: await judge(context, current) });
+    const request = createRequest(context, current, { reason, round });
     await record.save("pending", { request });
     // A human sees the questions in the order in which the calls were made.
     await context.turn.waitToAsk(context.signal);
@@ -124,8 +123,7 @@ export async function previewRequest(context: CallContext, plan: CallPlan): Prom
   if ((isByRule && behind === undefined) || (await findHeld(context, plan)) !== undefined) return undefined;
   const looked = await look(context, plan);
   if (!looked.ok) return undefined;
-  const judged = await judge(context, looked.value);
-  return createRequest(context, looked.value, { reason: behind ?? explainReason(context, plan), round: 0, judged });
+  return createRequest(context, looked.value, { reason: behind ?? explainReason(context, plan), round: 0 });
 }
 
 /** A rule allows the tool, but not a retry of a call that may have happened. */
@@ -158,7 +156,7 @@ function describeEffect(plan: CallPlan): string {
 function createRequest(
   context: CallContext,
   plan: CallPlan,
-  { reason, round, judged }: { readonly reason: string; readonly round: number; readonly judged: Judged },
+  { reason, round }: { readonly reason: string; readonly round: number },
 ): ApprovalRequest {
   const { entry, connectionId } = plan;
   const { call, client, record } = context;
@@ -180,7 +178,6 @@ function createRequest(
       files: listFiles(plan),
       preview: plan.look?.preview,
       previews: plan.previews,
-      ...judged,
       previewFailed: plan.look !== undefined && plan.look.preview === undefined ? true : undefined,
       reason: record.duplicates.isEmpty ? reason : `${WARNING} ${reason}`,
       principal: client.principal,

@@ -6,11 +6,7 @@ import type { UploadMode } from "../pipeline.ts";
 import { type CallContext, type CallPlan, nameConfirmedLevel } from "./plan.ts";
 
 /** Step 7. Builds the request body. Files are opened and read while they are sent, and must match the approval. */
-export function attach(
-  context: Pick<CallContext, "roots" | "emit" | "call">,
-  plan: CallPlan,
-  { confirmed, said }: { readonly confirmed: boolean; readonly said: string[] | undefined },
-) {
+export function attach(context: Pick<CallContext, "roots" | "emit" | "call">, plan: CallPlan, confirmed: boolean) {
   const level = nameConfirmedLevel(plan);
   const request = {
     arguments: plan.arguments,
@@ -18,7 +14,6 @@ export function attach(
     ...(confirmed ? { confirmed } : {}),
     ...(confirmed && level !== undefined ? { confirmed_level: level } : {}),
     ...(confirmed && plan.look?.preview !== undefined ? { preview_state: plan.look.preview.state } : {}),
-    ...(said === undefined ? {} : { said }),
   };
   if (plan.files.length === 0) return request;
   if (plan.upload === "envelope")

@@ -16,39 +16,34 @@ const TIMEOUT_MS = MAX_PREVIEW_MS + 3_000;
  */
 export async function look(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   const of = fingerprintRequest(context, plan);
-  const { previews, tellsOrigins } = plan.entry;
-  if (context.own !== undefined || (previews !== true && tellsOrigins !== true)) return proceed(plan);
+  if (context.own !== undefined || plan.entry.previews !== true) return proceed(plan);
   // Also the one that the service sent with its refusal.
-  if (plan.look?.of === of || (previews !== true && plan.told?.of === of)) return proceed(plan);
+  if (plan.look?.of === of) return proceed(plan);
   const files = plan.files.map(({ reference: pointer, name, mimetype, size, md5 }) => {
     return { pointer, name, mimetype, size, md5 };
   });
-  const said = await context.said.list(plan.entry, plan.arguments);
   const request = {
     arguments: plan.arguments,
     ...(plan.connectionId === undefined ? {} : { connectionId: plan.connectionId }),
     ...(files.length === 0 ? {} : { files }),
-    ...(said === undefined ? {} : { said }),
   };
   try {
     const options = { signal: context.signal, timeoutMs: TIMEOUT_MS };
     const found = await context.client.previewTool(plan.entry.name, request, options);
     if ("preview" in found) {
-      const { preview, raised, told } = found;
-      const origins = told && { ...told, of };
-      return proceed({ ...plan, raised: pickHigher(raised, plan.raised), look: { of, preview }, told: origins });
+      const { preview, raised } = found;
+      return proceed({ ...plan, raised: pickHigher(raised, plan.raised), look: { of, preview } });
     }
     const judged = judgeReply({ reply: found.refusal, confirmed: false, hasEnvelope: false });
     if (judged.kind === "success") return proceed({ ...plan, look: { of } });
     const { kind, failure } = judged;
-    const told = failure.told && { ...failure.told, of };
-    if (failure.code === "preview_unavailable") return proceed({ ...plan, look: undefined, told });
+    if (failure.code === "preview_unavailable") return proceed({ ...plan, look: undefined });
     const isFinal = failure.isStructured && failure.status < 500 && failure.status !== 429 && !failure.retryable;
     if (isFinal && (kind === "failure" || kind === "arguments")) return stop(describeFailure(plan, failure));
-    return proceed({ ...plan, look: isFinal || previews !== true ? undefined : { of }, told });
+    return proceed({ ...plan, look: isFinal ? undefined : { of } });
   } catch (error) {
     throwIfAborted(context.signal);
     if (!isSvcError(error)) throw error;
-    return proceed(previews === true ? { ...plan, look: { of } } : plan);
+    return proceed({ ...plan, look: { of } });
   }
 }

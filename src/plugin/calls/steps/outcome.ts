@@ -94,8 +94,6 @@ export async function settleReply(context: CallContext, plan: CallPlan, answered
   const judgement = judgeReply(answered);
   if (judgement.kind === "success") return describeSuccess(context, plan, judgement);
   const { failure } = judgement;
-  const { message, hint, details } = failure;
-  context.answers.note({ app: plan.entry.integration, content: { message, hint, details }, size: SMALL });
   if (failure.isOutcomeUnknown && plan.entry.effect !== "read") {
     return createUnknownOutcome(context, plan.entry, cleanText(failure.message, 300), plan.notes);
   }
@@ -155,21 +153,13 @@ async function describeSuccess(
   const { result, notes } = await receive(context, answer.result);
   const undo = readUndo(answer.undo);
   const allNotes = [...plan.notes, ...notes];
-  const note = (size: number) => context.answers.note({ app: plan.entry.integration, content: result, size });
   try {
-    const capped = await context.results.cap(result);
-    note("resultSize" in capped ? capped.resultSize : SMALL);
-    return createOutcome("succeeded", plan.entry.name, { ...capped, undo }, allNotes);
+    return createOutcome("succeeded", plan.entry.name, { ...(await context.results.cap(result)), undo }, allNotes);
   } catch {
-    note(LARGE);
-    const lost = "the result was too large to show and could not be stored on this machine";
-    return createOutcome("succeeded", plan.entry.name, { undo }, [...allNotes, lost]);
+    const note = "the result was too large to show and could not be stored on this machine";
+    return createOutcome("succeeded", plan.entry.name, { undo }, [...allNotes, note]);
   }
 }
-
-/** Counted characters of answers that nobody has measured. */
-const SMALL = 8_000;
-const LARGE = 1_000_000;
 
 /** Longest arguments of a call that takes another back, in characters of JSON: a model reads all of it. */
 const MAX_UNDO = 500;

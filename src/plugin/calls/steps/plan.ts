@@ -4,7 +4,6 @@ import { pickHigher, type RaisedLevel, rankLevel } from "../../../shared/wire/ca
 import type { SideEffectLevel } from "../../../shared/wire/catalog.ts";
 import type { FlowPreview } from "../../../shared/wire/flow.ts";
 import type { Preview } from "../../../shared/wire/preview.ts";
-import type { ToldOrigins } from "../../client/reply.ts";
 import type { LocatedFile } from "../../media/locate/locate-files.ts";
 import type { InspectedFile } from "../../media/send/inspect-files.ts";
 import { createFingerprint, type FingerprintSubject } from "../ask/fingerprint.ts";
@@ -13,7 +12,6 @@ import type { CallTurn } from "../call-queue.ts";
 import { type CatalogEntry, mustAskFirst } from "../catalog/catalog-entry.ts";
 import type { CallRecord } from "../journal/call-record.ts";
 import type { CallJournal } from "../journal/journal.ts";
-import { createSaidWords, type SaidWords } from "../origins/said-words.ts";
 import type { ConnectionChoice, OutcomeDetails, ToolOutcome } from "../outcome.ts";
 import type { Pipeline, ToolCall, UploadMode } from "../pipeline.ts";
 import type { Answered } from "./answer/read-reply.ts";
@@ -37,8 +35,6 @@ export interface CallPlan {
   readonly raised: RaisedLevel | undefined;
   /** What the service says that the call would do; undefined where nobody has looked, or it cannot tell. */
   readonly look: CallLook | undefined;
-  /** Where its values come from, as the service said when it was looked at or sent. */
-  readonly told: (ToldOrigins & { readonly of: string }) | undefined;
   /** Of a flow that waits: what the service says that its next calls would do. */
   readonly previews: readonly FlowPreview[];
   /** The pin warning shown to the human, if any. */
@@ -77,7 +73,6 @@ export interface CallContext extends Omit<Pipeline, "journal"> {
   readonly approvalTtlMs: number;
   readonly own: OwnSend | undefined;
   readonly turn: CallTurn;
-  readonly said: SaidWords;
   readonly record: CallRecord;
 }
 
@@ -92,7 +87,6 @@ export function openCall(pipeline: Pipeline, call: ToolCall, turn: CallTurn, own
     own,
     turn,
     signal: call.signal,
-    said: createSaidWords(call.ownerWords),
     journal: call.journal ?? pipeline.journal,
     memory: call.memory ?? pipeline.memory,
     approve: call.approve ?? pipeline.approve,
@@ -193,7 +187,6 @@ export function startPlan(
     approved: undefined,
     raised: undefined,
     look: undefined,
-    told: undefined,
     previews: [],
     toldOfPin: undefined,
     effectChanges: 0,

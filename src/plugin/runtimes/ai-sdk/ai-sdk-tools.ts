@@ -46,7 +46,7 @@ function createTool(asked: AskedTools, tool: OfferedTool) {
     // The pipeline checks arguments, and explains a slip.
     inputSchema: jsonSchema(tool.schema as Parameters<typeof jsonSchema>[0]),
     execute: async (input, { toolCallId, messages, abortSignal: signal }) => {
-      const call = { tool, arguments: input, ownerWords: () => readUser(messages) };
+      const call = { tool, arguments: input };
       const question = await asked.findOpen(findApproved(messages, toolCallId), call);
       return asked.run(call, { approved: question?.state, signal });
     },
@@ -55,22 +55,13 @@ function createTool(asked: AskedTools, tool: OfferedTool) {
 
 function createApproval(asked: AskedTools, tool: OfferedTool): SingleToolApprovalFunction<unknown, unknown, unknown> {
   return async (input, { toolCallId, messages }) => {
-    const call = { tool, arguments: input, ownerWords: () => readUser(messages) };
+    const call = { tool, arguments: input };
     // The SDK asks again about calls that were approved.
     const approved = await asked.findOpen(findApproved(messages, toolCallId), call);
     const question = approved ?? (await asked.prepare(call));
     if (question === undefined) return undefined;
     return { type: "user-approval", reason: `${question.card.join("\n")}\n\n${question.state}` };
   };
-}
-
-/** What the user wrote, the latest last. */
-function readUser(messages: readonly ModelMessage[]): string[] {
-  return messages.flatMap(({ role, content }) => {
-    if (role !== "user") return [];
-    if (typeof content === "string") return [content];
-    return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  });
 }
 
 /** The last line of the latest request for this call that the last message says yes to. */

@@ -14,7 +14,6 @@ import type { StepMemory } from "./graph-steps.ts";
 import { createStoreJournal, createStoreMemory, isGraphStore } from "./graph-store.ts";
 import { GraphTask } from "./graph-task.ts";
 import { type AskQuestion, type ChannelSubject, createHumanChannel, isPermission } from "./human-channel.ts";
-import { readOwnerWords } from "./owner-words.ts";
 import type { ProgressFeed } from "./progress.ts";
 import type { LangChainCall } from "./svc-tool.ts";
 import type { SvcToolkitOptions } from "./toolkit-options.ts";
@@ -184,8 +183,7 @@ export class CallTranslator {
   }
 
   #createBase({ callId, config }: LangChainCall): CallBase {
-    const kept = { connections: readConnections(config), ...this.#findKept(config) };
-    return { callId, signal: config.signal, ownerWords: () => readOwnerWords(config) ?? [], ...kept };
+    return { callId, signal: config.signal, connections: readConnections(config), ...this.#findKept(config) };
   }
 
   /** Journal and chosen accounts in the caller's store, when the run has one. */

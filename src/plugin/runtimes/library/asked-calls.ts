@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { canonicalJson } from "../../calls/ask/fingerprint.ts";
 import type { PreparedCall } from "../../calls/continue.ts";
-import type { OwnerWords } from "../../calls/origins/said-words.ts";
 import { renderOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import { type OfferedTool, openToolbox, type Toolbox, type ToolboxOptions } from "./open-toolbox.ts";
@@ -10,7 +9,6 @@ import { type OfferedTool, openToolbox, type Toolbox, type ToolboxOptions } from
 interface AskedCall {
   readonly tool: OfferedTool;
   readonly arguments: unknown;
-  readonly ownerWords?: OwnerWords | undefined;
 }
 
 /** The tools of a runtime that asks its human by itself, between one run and the next. */
@@ -41,9 +39,7 @@ export async function openAskedTools(options: ToolboxOptions): Promise<AskedTool
   const later = new Map<string, Question>();
   const describe = ({ tool, arguments: args }: AskedCall) => ({ toolName: tool.toolName, arguments: args });
   // Models repeat their ids: a call is known by its question.
-  const create = (call: AskedCall): ToolCall => {
-    return { ...describe(call), callId: randomUUID(), ownerWords: call.ownerWords };
-  };
+  const create = (call: AskedCall): ToolCall => ({ ...describe(call), callId: randomUUID() });
 
   function keep(call: AskedCall, question: Question | undefined): void {
     if (question === undefined) return;
@@ -57,8 +53,7 @@ export async function openAskedTools(options: ToolboxOptions): Promise<AskedTool
     const prepared = asksItself ? await session.prepare(one) : undefined;
     // The runtime has asked nobody about a call that had to be asked about: it ends as `needs_approval`.
     if (prepared?.kind !== "none") return (await call.tool.run(call.arguments, one)).text;
-    const { ownerWords } = call;
-    const { outcome, next } = await session.continue(prepared.state, undefined, { signal, ownerWords });
+    const { outcome, next } = await session.continue(prepared.state, undefined, { signal });
     keep(call, next);
     return renderOutcome(outcome);
   }
@@ -82,7 +77,7 @@ export async function openAskedTools(options: ToolboxOptions): Promise<AskedTool
     },
     async run(call, { approved, signal }) {
       if (approved === undefined) return start(call, signal);
-      const terms = { signal, ownerWords: call.ownerWords, expected: describe(call) };
+      const terms = { signal, expected: describe(call) };
       const { outcome, next } = await session.continue(approved, { type: "approve" }, terms);
       keep(call, next);
       return renderOutcome(outcome);

@@ -50,8 +50,6 @@ const BROKEN_TTL_MS = 10 * 60 * 1_000;
  * const { state } = await run(new Agent({ name: "Assistant", tools }), "Write a note");
  * for (const { interruption, card } of await readApprovals(state)) state.approve(interruption);
  *
- * Texts that the user typed, in the run's context as `svcOwnerWords`, are told apart from what others brought.
- *
  * @throws SvcError for bad settings, an unreachable service or a key it does not accept
  */
 export async function openAgentTools(options: ToolboxOptions): Promise<AgentTools> {
@@ -95,7 +93,7 @@ function createTool(
     strict: false,
     parameters: offered.schema as never,
     needsApproval: async (runContext: RunContext, input: unknown, callId = "") => {
-      const call = { tool: offered, arguments: input, ownerWords: readOwnerWords(runContext.context) };
+      const call = { tool: offered, arguments: input };
       const kept = openKept(runContext);
       // The SDK asks again once there is an answer, which counts for the call that was shown and for no other.
       if (runContext.isToolApproved({ toolName: offered.name, callId }) === true) return true;
@@ -107,7 +105,7 @@ function createTool(
       return true;
     },
     execute: async (input: unknown, runContext?: RunContext, details?) => {
-      const call = { tool: offered, arguments: input, ownerWords: readOwnerWords(runContext?.context) };
+      const call = { tool: offered, arguments: input };
       const { signal, toolCall } = details ?? {};
       const kept = runContext === undefined ? {} : openKept(runContext);
       const callId = toolCall?.callId ?? "";
@@ -155,12 +153,6 @@ function explainUnasked(text: string): string {
 function readKept(context: unknown): Record<string, unknown> {
   const kept = isRecord(context) ? context[KEY] : undefined;
   return isRecord(kept) ? kept : {};
-}
-
-/** The SDK tells a tool nothing of what its user wrote: programs put it into the context. */
-function readOwnerWords(context: unknown): readonly string[] | undefined {
-  const words = isRecord(context) ? context.svcOwnerWords : undefined;
-  return Array.isArray(words) ? words.filter((text) => typeof text === "string") : undefined;
 }
 
 /** The questions of a run by call id, to be changed. */

@@ -80,11 +80,6 @@ export function registerGate(api: Pick<HostApi, "on">, host: SvcHost): void {
   api.on("before_tool_call", createGate(host), { matcher: GATED, timeoutMs: GATE_MS });
 }
 
-/** Keeps what people write to agents, so that a card can say what its human typed. */
-export function registerHeard(api: Pick<HostApi, "on">, host: SvcHost): void {
-  api.on("message_received", (message, context) => host.heard.add(message, context));
-}
-
 /**
  * The gate of this host: shows the host one card for a call that is known to change something. Nothing is sent. It lets
  * every other call pass, since none is sent without an approval anyway.

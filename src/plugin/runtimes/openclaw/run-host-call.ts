@@ -20,7 +20,6 @@ export async function runHostCall(
   const name = nameCall(context, toolCallId);
   const callId = createCallId(context, toolCallId, askState.decisions.findRun(name));
   const { place, turn } = askState.decisions.takePlace(name);
-  const ownerWords = askState.decisions.takeWords(name);
   const progress = onUpdate && reportProgress(callId, onUpdate);
   let stopListening: (() => void) | undefined;
   let outcome: ToolOutcome;
@@ -30,9 +29,7 @@ export async function runHostCall(
     host.seenAccounts.set(context.agentDir, account.session.principal);
     const { explain, ...channel } = createHumanChannel({ ...host, ...askState }, context, toolCallId);
     stopListening = progress && account.onEvent(progress.listen);
-    outcome = explain(
-      await definition.run(account, { callId, place, turn, arguments: args, signal, ownerWords, ...channel }),
-    );
+    outcome = explain(await definition.run(account, { callId, place, turn, arguments: args, signal, ...channel }));
     // The pairing is made again here, and not by the command line of ours.
     if (outcome.code === "unauthorized") outcome = { ...outcome, hint: ASK_TO_PAIR };
   } catch (error) {

@@ -1,7 +1,6 @@
 import { isRecord } from "../../../shared/base/json.ts";
 import { redact } from "../../client/redact.ts";
 import type { AskState } from "./ask/ask-state.ts";
-import { createHeardMessages, type HeardMessages } from "./heard-messages.ts";
 import type { HostApi, HostLogger } from "./host/host-api.ts";
 import type { HostToolContext } from "./host/host-tool.ts";
 import { createPlaces, type Places } from "./host/places.ts";
@@ -33,8 +32,6 @@ export interface SvcHost {
    * synchronously.
    */
   readonly seenAccounts: Map<string | undefined, string>;
-  /** What people wrote to agents. */
-  readonly heard: HeardMessages;
   /** Names of action tools that this process has loaded; undefined before the first assembly of tools, and where none asks. */
   declared: readonly string[] | undefined;
   /** Puts a line before the next turn of an agent's main conversation, and asks for that turn. Never throws. */
@@ -128,7 +125,6 @@ function createSharedHost(
     },
     openAskState: () => openAskState(shared, owner.askState),
     seenAccounts: new Map(),
-    heard: createHeardMessages(),
     declared: undefined,
     wakeAgent(text, agentId = "main") {
       try {

@@ -1,12 +1,5 @@
 import type { HostApi } from "./host/host-api.ts";
-import {
-  registerCommands,
-  registerGate,
-  registerHeard,
-  registerPairing,
-  registerRefresh,
-  registerTools,
-} from "./register-parts.ts";
+import { registerCommands, registerGate, registerPairing, registerRefresh, registerTools } from "./register-parts.ts";
 import { leaveHost, shareHost } from "./svc-host.ts";
 
 /** The plugin as OpenClaw loads it. */
@@ -26,7 +19,6 @@ function registerSvc(api: HostApi): void {
   if (api.registrationMode !== "cli-metadata") {
     registerTools(api, host);
     registerGate(api, host);
-    registerHeard(api, host);
     registerRefresh(api, host);
     const leave = () => leaveHost(host, api);
     api.registerService({ id: "svc-sessions", start: () => undefined, stop: leave });

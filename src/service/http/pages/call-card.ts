@@ -10,7 +10,6 @@ import { isDoubtful } from "../../executions/summarise-outcome.ts";
 import type { ServiceError } from "../../service-error.ts";
 import { exactValue, writeExactly } from "./exact-value.ts";
 import { fileList, type SeenFile } from "./file-preview.ts";
-import { knownPart, strangersPart } from "./origin-part.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { previewPart } from "./preview-part.ts";
 import { stopForm } from "./stop-form.ts";
@@ -130,10 +129,10 @@ ${asked}`;
   const count = Object.keys(content.arguments).length;
   const title = html`<h2>${count === 0 ? "No arguments" : `Arguments: ${count}`}</h2>`;
   if (content.preview === undefined)
-    return html`${previewPart(content)}${strangersPart(content)}${factList(o, content)}${title}${argumentList(untold)}${knownPart(content)}${rest}${about}`;
-  return html`${strangersPart(content)}${previewPart(content)}
+    return html`${previewPart(content)}${factList(o, content)}${title}${argumentList(untold)}${rest}${about}`;
+  return html`${previewPart(content)}
 ${Object.keys(untold).length === 0 ? "" : html`<h2>Further arguments</h2>${argumentList(untold)}`}
-${knownPart(content)}${rest}
+${rest}
 <details class="more"><summary>Tool, account and arguments as they are sent</summary>${factList(o, content)}${argumentList(told)}</details>
 ${about}`;
 }

@@ -5,7 +5,6 @@ import { shortenJson } from "../../executions/outcome.ts";
 import { type Permission, readPermission } from "../../executions/permission.ts";
 import type { ExecutionRow } from "../../store/schema.ts";
 import type { NamedExecution } from "./named-execution.ts";
-import { listCarried } from "./origin-part.ts";
 import type { Markup } from "./page.ts";
 import { stopForm } from "./stop-form.ts";
 import { dataView, describeDuration, exactTimeTag, executionTag } from "./values.ts";
@@ -46,7 +45,6 @@ ${o.canUndo ? html`<p><a class="secondary" href="/log/${execution.id}/undo">Undo
 
 function factList({ execution, connection, device }: ExecutionPage): Markup {
   const { started_at, finished_at, api_key_id: key, flow_id: flow, connection_id } = execution;
-  const carried = listCarried(execution.carries);
   return html`<dl>
 <dt>Tool</dt><dd><code>${execution.tool_name}</code></dd>
 <dt>Connection</dt><dd>${connection === undefined ? "None, or no longer there" : html`<a href="/log?connection=${connection_id}">${connection}</a>`}</dd>
@@ -54,7 +52,6 @@ function factList({ execution, connection, device }: ExecutionPage): Markup {
 ${flow === null ? "" : html`<dt>Part of</dt><dd><a href="/flows/${flow}">a flow</a>, with <a href="/log?flow=${flow}">its other calls</a></dd>`}
 <dt>Effect</dt><dd>${execution.side_effect_level}</dd>
 ${execution.status === "refused" ? "" : html`<dt>Allowed by</dt><dd>${describePermission(readPermission(execution.permission), device)}</dd>`}
-${carried.length === 0 ? "" : html`<dt>Took there</dt><dd>${carried.map((line) => html`<p>${line}</p>`)}</dd>`}
 <dt>Started</dt><dd>${exactTimeTag(started_at)}</dd>
 <dt>Finished</dt><dd>${finished_at === null ? "Not yet" : html`${exactTimeTag(finished_at)}, after ${describeDuration(started_at, finished_at)}`}</dd>
 <dt>Id</dt><dd><code>${execution.id}</code></dd>

@@ -20,10 +20,10 @@ export interface NamedExecution {
 
 /** One line of the log. */
 export function logRow({ execution, title, app, connection, device }: NamedExecution, now: number): Markup {
-  const { id, object, flow_id: flow, started_at, permission, carries } = execution;
+  const { id, object, flow_id: flow, started_at, permission } = execution;
   const isByRule = readPermission(permission)?.by === "rule";
   const place = connection === undefined ? app : `${app}, ${connection}`;
-  return html`<li><div><strong><a href="/log/${id}">${title}</a></strong>${object === undefined ? "" : html`<span class="object">${object}</span>`}<span class="muted">${place} · ${device}${flow === null ? "" : html` · <a href="/flows/${flow}">its flow</a>`}${isByRule ? " · allowed by a rule" : ""}${carries === null ? "" : " · took a value of somebody else there"} · ${timeTag(started_at, now)}</span></div>
+  return html`<li><div><strong><a href="/log/${id}">${title}</a></strong>${object === undefined ? "" : html`<span class="object">${object}</span>`}<span class="muted">${place} · ${device}${flow === null ? "" : html` · <a href="/flows/${flow}">its flow</a>`}${isByRule ? " · allowed by a rule" : ""} · ${timeTag(started_at, now)}</span></div>
 ${executionTag(execution)}</li>`;
 }
 

@@ -169,12 +169,11 @@ function usesOf(use: RuleUse | undefined, now: number): Markup | "" {
   return html` · let ${times} run, last ${timeTag(last, now)}`;
 }
 
-function conditionsOf({ level, account, key, origin }: Rule, { accounts, callers }: RulesPage): string {
+function conditionsOf({ level, account, key }: Rule, { accounts, callers }: RulesPage): string {
   const parts = [
     level && `level ${level}`,
     account && (accounts.get(account) ?? "an account that is gone"),
     key && (callers.get(key) ?? "a key without access"),
-    origin && "only where something goes to strangers",
   ];
   return parts.flatMap((part) => (part === undefined ? [] : [`${part} · `])).join("");
 }
@@ -200,7 +199,6 @@ function addCard(o: RulesPage): Markup {
 <div class="field"><label for="level">Level</label>${said("level")}${select("level", { chosen: draft.level, any: "Any", choices: SIDE_EFFECT_LEVELS.map((level) => [level, level]) }, mark("level"))}</div>
 <div class="field"><label for="account">Account</label>${select("account", { chosen: draft.account, any: "Any", choices: [...o.accounts] })}</div>
 <div class="field"><label for="key">Device or app</label>${select("key", { chosen: draft.key, any: "Any", choices: [...o.callers] })}</div>
-<div class="field"><label for="origin">Where it goes</label><p class="help" id="origin-help">Strangers: an address, link or account that somebody else brought, or that was never seen. Not together with “Allow”.</p>${said("origin")}${select("origin", { chosen: draft.origin, any: "Anywhere", choices: [["stranger", "To strangers"]] }, mark("origin", "origin-help"))}</div>
 <div class="field"><label for="note">Note <span class="optional">(optional)</span></label>${said("note")}<input id="note" name="note" value="${draft.note ?? ""}" maxlength="200" autocomplete="off"></div>
 <div class="actions"><button class="primary">Add rule</button></div>
 </form></section>`;

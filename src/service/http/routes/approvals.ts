@@ -6,7 +6,6 @@ import { followApproval, type Patience } from "../../approvals/follow-approval.t
 import type { Principal } from "../../auth/api-keys.ts";
 import type { ExecutionOutcome } from "../../executions/outcome.ts";
 import { summariseOutcome } from "../../executions/summarise-outcome.ts";
-import { mayTell } from "../../executions/tell-preview.ts";
 import { ServiceError } from "../../service-error.ts";
 import { bare, type Operation, query, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
@@ -68,21 +67,20 @@ export function addApprovalRoutes(app: Hono<RouteEnv>, parts: ServiceParts): voi
     const { accountId, apiKeyId } = c.get("principal");
     const status = readStatus(c.req.query("status"));
     const found = await approvals.list(accountId, { apiKeyId, ...(status !== undefined && { status }) });
-    const tell = tellEach(parts, c.get("principal"));
-    return sendJson({ approvals: await Promise.all(found.map(tell)) });
+    return sendJson({ approvals: found.map((approval) => describe(parts, approval)) });
   });
   app.get("/api/approvals/:id", async (c) => {
     const id = c.req.param("id");
     const wait = readLimit(c.req.query("wait"), { min: 0, max: MAX_APPROVAL_WAIT_SECONDS, byDefault: 0 });
     const patience = { waitMs: wait * 1000, clientGone: watchClient(c.env) };
-    const principal = c.get("principal");
-    return sendJson(await describeWhole(parts, principal, await requireOwn(parts, { principal, id }, patience)));
+    return sendJson(
+      await describeWhole(parts, await requireOwn(parts, { principal: c.get("principal"), id }, patience)),
+    );
   });
   app.post("/api/approvals/:id/cancel", async (c) => {
     const id = c.req.param("id");
-    const principal = c.get("principal");
-    if (await approvals.cancel(principal, id)) {
-      return sendJson(await describeWhole(parts, principal, await requireOwn(parts, { principal, id })));
+    if (await approvals.cancel(c.get("principal"), id)) {
+      return sendJson(await describeWhole(parts, await requireOwn(parts, { principal: c.get("principal"), id })));
     }
     throw new ServiceError(409, "conflict", "This approval is decided already, or has expired.", { bare: true });
   });
@@ -113,22 +111,11 @@ function describe(
   return { id, status, url: approvals.urlOf(id), requestedAt, expiresAt, decidedAt, reason, ...edited };
 }
 
-/** The approval with the origins of its values, where this caller may be told what is in the app. */
-function tellEach(parts: ServiceParts, principal: Principal) {
-  return async (approval: HeldApproval) => {
-    const { origins, originsPartial } = approval.content ?? {};
-    const entry = parts.catalog.find(approval.toolName);
-    const mayKnow = origins !== undefined && entry !== undefined && (await mayTell(parts, principal, entry));
-    const told = mayKnow ? { origins, ...(originsPartial && { origins_partial: true }) } : {};
-    return { ...describe(parts, approval), ...told };
-  };
-}
-
 /** `result` is the body that the execute endpoint would have answered with. */
-async function describeWhole(parts: ServiceParts, principal: Principal, approval: HeldApproval) {
+async function describeWhole(parts: ServiceParts, approval: HeldApproval) {
   const outcome = await parts.approvals.findResult(approval);
   const isEnvelope = approval.row.shape === "envelope";
   const render = () =>
     isEnvelope ? describeEnvelope(outcome as ExecutionOutcome) : outcome && summariseOutcome(outcome);
-  return { approval: await tellEach(parts, principal)(approval), result: outcome === undefined ? null : render() };
+  return { approval: describe(parts, approval), result: outcome === undefined ? null : render() };
 }

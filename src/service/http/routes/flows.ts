@@ -141,12 +141,11 @@ function readStart(sent: Record<string, unknown>): {
   templateKey: string;
   input: Record<string, unknown>;
   triggerType: FlowTriggerType;
-  said: readonly string[] | undefined;
 } {
   const parsed = flowStartRequestSchema.safeParse({ ...sent, input: sent.input ?? {} });
   if (parsed.success) {
-    const { flowTemplate, input = {}, triggerType = "manual", said } = parsed.data;
-    return { templateKey: flowTemplate, input, triggerType, said };
+    const { flowTemplate, input = {}, triggerType = "manual" } = parsed.data;
+    return { templateKey: flowTemplate, input, triggerType };
   }
   switch (parsed.error.issues[0]?.path[0]) {
     case "flowTemplate":

@@ -3,7 +3,6 @@ import { announcedFileSchema, previewRequestSchema } from "../../../shared/wire/
 import { blockedOutcome } from "../../executions/outcome.ts";
 import { readToolRequest } from "../../executions/read-requests.ts";
 import { type AnnouncedFile, createFileLook } from "../../executions/resolve-files.ts";
-import { tellOrigins } from "../../executions/tell-preview.ts";
 import { ServiceError } from "../../service-error.ts";
 import { bare, envelope, type Operation, RETRY_AFTER, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
@@ -53,9 +52,8 @@ export function addPreviewRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
     try {
       const files = createFileLook(parts, principal.accountId, readAnnounced(body.files));
       const call = { ...readToolRequest(body), toolName, principal, clientGone, ...files };
-      const { preview, raised, origins } = await parts.executor.preview(call);
-      const level = raised !== undefined && { call_level: raised };
-      return sendJson({ preview, ...level, ...tellOrigins(origins) }, 200);
+      const { preview, raised } = await parts.executor.preview(call);
+      return sendJson({ preview, ...(raised !== undefined && { call_level: raised }) }, 200);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       const { catalog } = await parts.access.view(principal);

@@ -1,7 +1,6 @@
 import { isRecord } from "../../../shared/base/json.ts";
 import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../../shared/card/card-layout.ts";
 import { drawArguments, drawPart, drawProse, drawText } from "../../../shared/card/card-text.ts";
-import { drawOrigins, type JudgedCall } from "../../../shared/card/origin-facts.ts";
 import { drawPreview, splitTold } from "../../../shared/card/preview-facts.ts";
 import { MAX_APPROVAL_WAIT_SECONDS } from "../../../shared/wire/approval.ts";
 import { type SideEffectLevel, sideEffectLevelSchema } from "../../../shared/wire/catalog.ts";
@@ -151,9 +150,8 @@ function readAsked(
   { entry, connection }: NonNullable<Subject>,
   outcome: StoredExecution,
 ): AskedCall {
-  const { preview, preview_failed: isUnread, origins, origins_partial: isPartial } = summariseOutcome(outcome);
-  const judged = { origins, originScope: isPartial === true ? ("partial" as const) : ("all" as const) };
-  return { entry: outcome.entry ?? entry, input, account: connection?.label, preview, isUnread, ...judged };
+  const { preview, preview_failed: isUnread } = summariseOutcome(outcome);
+  return { entry: outcome.entry ?? entry, input, account: connection?.label, preview, isUnread };
 }
 
 /** State of the preview that whoever answered the question was shown. */
@@ -200,7 +198,7 @@ export const APPROVAL = "approval";
 /** Clients show forms in narrow windows; some render Markdown in them. */
 const COLUMNS = 64;
 
-interface AskedCall extends JudgedCall {
+interface AskedCall {
   readonly entry: CatalogEntry;
   readonly input: Readonly<Record<string, unknown>>;
   /** Label of the account it would use. */
@@ -230,7 +228,7 @@ function drawCall(facts: readonly CardFact[]): readonly string[] {
   return layOutFacts(facts, { columns: COLUMNS, rows: Number.POSITIVE_INFINITY }).rows;
 }
 
-function describeCall({ entry, input, account, preview, isUnread, ...judged }: AskedCall): CardFact[] {
+function describeCall({ entry, input, account, preview, isUnread }: AskedCall): CardFact[] {
   const { integration, action } = entry;
   const { untold, told } = splitTold(input, preview);
   const prose = (label: string, lines: readonly string[]) => {
@@ -238,7 +236,7 @@ function describeCall({ entry, input, account, preview, isUnread, ...judged }: A
     return { label, values, isBoilerplate: true };
   };
   return [
-    ...drawPreview({ preview, previewFailed: isUnread, ...judged }, IN_FENCE),
+    ...drawPreview({ preview, previewFailed: isUnread }, IN_FENCE),
     fact("Action", drawText(action.title, IN_FENCE)),
     fact("Tool", drawText(entry.toolName, IN_FENCE)),
     fact("App", drawText(integration.name, IN_FENCE)),
@@ -249,7 +247,6 @@ function describeCall({ entry, input, account, preview, isUnread, ...judged }: A
     ),
     ...(Object.keys(input).length === 0 ? [fact("Arguments", "none")] : []),
     { label: "Arguments", values: drawArguments(Object.entries(untold), IN_FENCE) },
-    ...drawOrigins(judged, IN_FENCE).last,
     prose("Why asked", [explainPolicy(entry) ?? ""]),
     prose("Check", action.askBefore ?? []),
     { label: "As sent", values: drawArguments(Object.entries(told), IN_FENCE) },

@@ -9,12 +9,7 @@ import type {
   HostService,
   HostToolFactory,
 } from "../../../../src/plugin/runtimes/openclaw/host/host-api.ts";
-import type {
-  HostGate,
-  HostMessage,
-  HostMessageContext,
-  HostTool,
-} from "../../../../src/plugin/runtimes/openclaw/host/host-tool.ts";
+import type { HostTool } from "../../../../src/plugin/runtimes/openclaw/host/host-tool.ts";
 import { type Environment, readEnvironment } from "../../../../src/plugin/runtimes/openclaw/setup/read-environment.ts";
 
 /** What a registration did and said. */
@@ -28,11 +23,9 @@ export interface Recorded {
   readonly providers: HostProvider[];
   readonly hooks: {
     readonly name: string;
-    readonly handler: HostGate;
-    readonly options: object & { readonly matcher?: readonly string[] };
+    readonly handler: Parameters<HostApi["on"]>[1];
+    readonly options: Parameters<HostApi["on"]>[2];
   }[];
-  /** Handlers of messages that come in. */
-  readonly listeners: ((message: HostMessage, context: HostMessageContext) => void)[];
   /** What the host calls when it drops the registration. */
   readonly disposals: (() => void | Promise<void>)[];
   /** Every line that was logged. */
@@ -61,7 +54,6 @@ export function createFakeApi(host: FakeHost = {}): { readonly api: HostApi; rea
     services: [],
     providers: [],
     hooks: [],
-    listeners: [],
     disposals: [],
     lines: [],
     events: [],
@@ -102,10 +94,7 @@ export function createFakeApi(host: FakeHost = {}): { readonly api: HostApi; rea
     registerCli: () => undefined,
     registerService: (service) => void recorded.services.push(service),
     registerProvider: (provider) => void recorded.providers.push(provider),
-    on(name: string, handler: unknown, options: object = {}) {
-      if (name === "message_received") recorded.listeners.push(handler as Recorded["listeners"][number]);
-      else recorded.hooks.push({ name, handler: handler as HostGate, options });
-    },
+    on: (name, handler, options) => void recorded.hooks.push({ name, handler, options }),
   };
   return { api, recorded };
 }

@@ -113,7 +113,6 @@ async function demandApproval(context: CallContext, plan: CallPlan, failure: Fai
     mustAsk: true,
     raised: failure.raised ?? plan.raised,
     look: failure.preview && { of: fingerprintRequest(context, plan), preview: failure.preview },
-    told: failure.told && { ...failure.told, of: fingerprintRequest(context, plan) },
     askReason: failure.isStale ? CHANGED : (plan.askReason ?? reason),
   };
   return context.call.keepsAnswers && plan.connectionId === undefined ? choose(context, asked) : proceed(asked);

@@ -8,7 +8,7 @@ import {
   uploadInstructionSchema,
 } from "../../../../shared/wire/execution.ts";
 import type { Preview } from "../../../../shared/wire/preview.ts";
-import { type ExecuteReply, readOrigins, type ToldOrigins } from "../../../client/reply.ts";
+import type { ExecuteReply } from "../../../client/reply.ts";
 import { type ConnectionChoice, limitAction } from "../../outcome.ts";
 
 /** The meaning of an answer for the call. Objections can be handled, each at most once per call. */
@@ -98,8 +98,6 @@ export interface Failure {
   readonly raised: RaisedLevel | undefined;
   /** What the call would do, of one that waits for a confirmation. */
   readonly preview: Preview | undefined;
-  /** Where its values come from, where the service says. */
-  readonly told: ToldOrigins | undefined;
   /** True where nothing was done, because another state had been shown to whoever confirmed the call. */
   readonly isStale: boolean;
   /** The arguments at fault, as dotted paths without a leading `arguments.`. */
@@ -164,7 +162,6 @@ function readFailure(reply: ExecuteReply): Failure {
     approval: error?.approval ?? summary?.approval,
     raised: error?.call_level ?? summary?.call_level,
     preview: error?.preview ?? summary?.preview,
-    told: readOrigins(error ?? undefined) ?? readOrigins(summary ?? undefined),
     isStale: (error?.reason ?? summary?.reason) === "state_changed",
     fields: readFields({ ...envelope, ...error }),
     choices: readChoices(

@@ -114,9 +114,7 @@ async function tryOnce(
     throwIfAborted(signal);
     if (changed !== undefined) return await lookUp(client, send.repeatable.key, { ...changed, options });
     await announceSending(context, { toolName: entry.name, confirmed: true, isRepeat: send.isRepeat });
-    const said = await context.said.list(entry, send.repeatable.arguments);
-    const body = { ...buildBody(entry, send.repeatable), ...(said && { said }) };
-    return await settleRunning(client, await client.execute(body, options), options);
+    return await settleRunning(client, await client.execute(buildBody(entry, send.repeatable), options), options);
   } catch (error) {
     const failure = toFailure(error, signal);
     const isLost = send.isRepeat || (failure.sent !== false && isLostAnswer(failure));

@@ -178,9 +178,7 @@ async function sendOnce(context: CallContext, plan: CallPlan, timeoutMs: number)
   try {
     const idempotencyKey = isForOwner(context, plan) && !confirmed ? nameHeldCall(context, plan) : undefined;
     const options = { signal, timeoutMs, idempotencyKey };
-    const said = await context.said.list(plan.entry, plan.arguments);
-    const body = attach(context, plan, { confirmed, said });
-    return { reply: await client.executeTool(name, body, options), confirmed, hasEnvelope };
+    return { reply: await client.executeTool(name, attach(context, plan, confirmed), options), confirmed, hasEnvelope };
   } catch (error) {
     return toFailure(error, signal);
   }

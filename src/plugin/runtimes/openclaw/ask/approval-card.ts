@@ -2,7 +2,6 @@ import { cutText } from "../../../../shared/base/text.ts";
 import { type CardFact, fence, IN_FENCE } from "../../../../shared/card/card-layout.ts";
 import { drawName, drawPart, drawProse, drawText } from "../../../../shared/card/card-text.ts";
 import { drawFlowPreviews, listCallLabels } from "../../../../shared/card/flow-previews.ts";
-import { listOrigins, ORIGIN_LABELS } from "../../../../shared/card/origin-facts.ts";
 import { drawPreview, PREVIEW_LABELS, splitTold } from "../../../../shared/card/preview-facts.ts";
 import { drawFile, drawUntold, EFFECT_WORD } from "../../../calls/ask/card.ts";
 import type { ApprovalRequest, Effect } from "../../../calls/ask/request.ts";
@@ -114,23 +113,17 @@ function describe(request: ApprovalRequest, parts: CardParts) {
   const inCard = findForgeries(request);
   const previews = drawFlowPreviews(request.previews ?? [], inCard);
   const looked = [...drawPreview(request, inCard), ...previews].flatMap(sayFact);
-  const { moreStrangers, known, made } = listOrigins(request, inCard);
-  const [origin, ownLabel, madeLabel] = ORIGIN_LABELS;
-  const strangers = moreStrangers.map((line) => `${origin}: ${line}`);
-  const isClean = (line: string) => redact(line) === line;
-  const own = known.map((line) => `${ownLabel}: ${line}`).filter(isClean);
-  const fresh = made.map((line) => `${madeLabel}: ${line}`).filter(isClean);
   const { untold, told } = splitTold(request.arguments, request.preview);
   const args = drawUntold({ ...request, arguments: untold }, inCard).map(({ line }) => line);
   const raw = drawUntold({ ...request, arguments: told }, inCard).map(({ line }) => line);
   const files = request.files.map((file) => `File${file.field === "file" ? ":" : ""} ${drawFile(file, inCard)}`);
-  const facts = [...parts.first, describeTarget(request), ...looked, ...args, ...files, ...strangers, ...parts.more];
-  if (facts.every(isClean)) {
-    const boilerplate = [...own, ...raw.filter(isClean), ...describeBoilerplate(request)];
-    const all = [...facts, ...boilerplate, ...fresh];
-    const whole = [all, ...addBoilerplate(facts, boilerplate, parts.code)].find(
-      (lines) => measure(lines) <= ROOM && parts.shows(draw(lines)),
-    );
+  const facts = [...parts.first, describeTarget(request), ...looked, ...args, ...files, ...parts.more];
+  if (facts.every((line) => redact(line) === line)) {
+    const whole = addBoilerplate(
+      facts,
+      [...raw.filter((line) => redact(line) === line), ...describeBoilerplate(request)],
+      parts.code,
+    ).find((lines) => measure(lines) <= ROOM && parts.shows(draw(lines)));
     if (whole !== undefined) return { lines: whole, isComplete: true };
   }
   const few = [
@@ -160,22 +153,12 @@ function describePart(
   const clean = lines.map((line) => redact(line));
   const [target = "", ...rest] = clean;
   const left = ROOM - measure([...first, target, say("9,999,999 characters are missing")]);
-  const fitted = [...first, target, ...fitBeside(rest, left)];
+  const fitted = [...first, target, ...fitLines(rest, left)];
   const masked = say("OpenClaw would mask a part");
   const shown = hideMasked(fitted, (some) => shows(draw([...some, masked])));
   const isMasked = isNameless || clean.some((line, index) => line !== lines[index]) || shown.join() !== fitted.join();
   if (isMasked) return [...shown, masked];
   return [...shown, say(`${(total - measure(shown)).toLocaleString("en-GB")} characters are missing`)];
-}
-
-/** Characters that the first value which is not the owner's gets of a card, however much else there is. */
-const STRANGER = 110;
-
-function fitBeside(lines: readonly string[], budget: number): string[] {
-  const at = lines.findIndex((line) => line.startsWith(`${ORIGIN_LABELS[0]}: `));
-  if (at < 0) return fitLines(lines, budget);
-  const stranger = shorten(lines[at] ?? "", Math.min(STRANGER, budget));
-  return fitLines(lines.toSpliced(at, 1), budget - stranger.length - 1).toSpliced(at, 0, stranger);
 }
 
 /**

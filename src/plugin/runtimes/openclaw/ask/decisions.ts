@@ -32,7 +32,6 @@ export function createDecisions({ now = Date.now, limit = 500 }: { now?: () => n
   const unattended = createExpiringMap<true>(now, limit);
   const unread = createExpiringMap<true>(now, limit);
   const refusals = createExpiringMap<Refusal>(now, limit);
-  const words = createExpiringMap<readonly string[]>(now, limit);
   // The host's HTTP endpoint may give two calls of the same millisecond one id.
   const join = (id: string, fingerprint: string) => `${fingerprint} ${id}`;
   return {
@@ -68,9 +67,6 @@ export function createDecisions({ now = Date.now, limit = 500 }: { now?: () => n
     markUnattended: (callId: string) => unattended.put(callId, true, REFUSAL_MS),
     /** Notes that a human has allowed this call on a card that did not show all of it. */
     markUnread: (callId: string) => unread.put(callId, true, DECISION_MS),
-    /** Keeps what the human of a call wrote, until the host makes it. */
-    keepWords: (callId: string, written: readonly string[]) => words.put(callId, written, REFUSAL_MS),
-    takeWords: (callId: string) => words.take(callId),
     wasUnread: (callId: string) => unread.get(callId) === true,
     isUnattended: (callId: string) => unattended.get(callId) === true,
     /** Notes that a call of this fingerprint was not approved in the run of `callId`. */

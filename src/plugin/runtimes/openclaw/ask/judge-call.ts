@@ -20,7 +20,7 @@ import { findCardWait, isNobodys, isOfSubagent, keepWaiting } from "./human-chan
 import { loadShownText, type ShowsWhole } from "./shown-text.ts";
 
 /** Parts of the host the gate uses. */
-export type GateHost = Pick<SvcHost, "places" | "settings" | "openAccount" | "log" | "wakeAgent" | "heard"> & AskState;
+export type GateHost = Pick<SvcHost, "places" | "settings" | "openAccount" | "log" | "wakeAgent"> & AskState;
 
 /**
  * Tells the host what to do with a call: show a card, block a call that a human has just refused or whose yes would be
@@ -44,12 +44,10 @@ export async function judgeCall(
     const account = await host.openAccount({ agentId, sessionKey, sessionId });
     const target = findTarget(host, account, event);
     if (target === undefined) return undefined;
-    const ownerWords = host.heard.find(context);
-    if (ownerWords !== undefined) decisions.keepWords(call, ownerWords);
     const turn = account.session.takeTurn();
     decisions.place(call, turn.number);
     // Planned as far as possible now; a bad call is explained when it runs.
-    const asked = { ...target, callId: createCallId(context, toolCallId, run), signal, ownerWords };
+    const asked = { ...target, callId: createCallId(context, toolCallId, run), signal };
     // The cards come in the order in which the calls were made.
     const planning = account.session.prepare(asked).then((planned) => turn.waitToAsk(signal).then(() => planned));
     const question = await planning.finally(() => turn.leave());

@@ -1,4 +1,4 @@
-import type { HostGate, HostMessage, HostMessageContext, HostTool, HostToolContext } from "./host-tool.ts";
+import type { HostGate, HostTool, HostToolContext } from "./host-tool.ts";
 
 /**
  * The part of OpenClaw's plugin API that this room uses, as structural types: the package itself is 400 MB and never a
@@ -66,8 +66,6 @@ export interface HostApi {
     handler: HostGate,
     options?: { readonly timeoutMs?: number; readonly matcher?: readonly [string, ...string[]] },
   ): void;
-  /** The host does not wait for the handler, and tells no more than it likes: some channels send nothing. */
-  on(hook: "message_received", handler: (message: HostMessage, context: HostMessageContext) => void): void;
 }
 
 /** Called on every assembly of tools, synchronously; must be quick. */

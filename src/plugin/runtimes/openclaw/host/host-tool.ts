@@ -74,23 +74,8 @@ export interface HostToolCallContext extends HostConversation {
     | {
         readonly channel?: string | undefined;
         readonly senderId?: string | undefined;
-        /** True only for a sender whom the host knows as an owner. */
-        readonly senderIsOwner?: boolean | undefined;
       }
     | undefined;
-}
-
-/** A message that somebody wrote to an agent: their own words, without what they answer to. */
-export interface HostMessage {
-  readonly content: string;
-  readonly senderId?: string | undefined;
-  readonly sessionKey?: string | undefined;
-}
-
-/** Where it came in. */
-export interface HostMessageContext {
-  readonly channelId?: string | undefined;
-  readonly sessionKey?: string | undefined;
 }
 
 /** A handler of the hook `before_tool_call`; undefined lets the call pass. */
