@@ -1,5 +1,6 @@
 import { type ZodType, z } from "zod";
 import { SvcError } from "../shared/errors.ts";
+import { MAX_DELAY_SECONDS } from "../shared/wire/constants.ts";
 import type { ServiceOptions } from "./service-options.ts";
 import { isPostgresUrl } from "./store/open-postgres.ts";
 
@@ -77,7 +78,10 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
     allowed: "a whole number of days, or null",
     hint: "Use a whole number; 0 or null keeps for ever.",
   },
-  sendDelay: { schema: z.int().min(0).max(60), allowed: "a whole number of seconds, 0 to 60" },
+  sendDelay: {
+    schema: z.int().min(0).max(MAX_DELAY_SECONDS),
+    allowed: `a whole number of seconds, 0 to ${MAX_DELAY_SECONDS}`,
+  },
   undoMegabytes: { schema: z.int().min(0), allowed: "a whole number of megabytes, 0 or more" },
   providerTimeoutMs: whole(1, MAX_PROVIDER_TIMEOUT_MS),
   flowApprovals: { schema: z.enum(["api", "dashboard"]), allowed: '"api" or "dashboard"' },

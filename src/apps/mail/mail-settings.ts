@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { z } from "zod";
 import { refuseSetting, ServiceError } from "../../service/service-error.ts";
+import { MAX_DELAY_SECONDS } from "../../shared/wire/constants.ts";
 import { createConnectionFolder } from "../port/connection-folder.ts";
 import { parseAddress } from "./mail-address.ts";
 
@@ -50,7 +51,7 @@ const schema = z.looseObject({
   aliases: z.array(address).max(50).default([]),
   sendPerMinute: z.int().min(0).default(30),
   sendPerDay: z.int().min(0).default(500),
-  sendDelay: z.union([z.int().min(0).max(60), z.enum(SEND_DELAYS).transform(readDelay)]).optional(),
+  sendDelay: z.union([z.int().min(0).max(MAX_DELAY_SECONDS), z.enum(SEND_DELAYS).transform(readDelay)]).optional(),
 });
 
 /** Reads the settings or throws ServiceError 422 `integration_misconfigured` naming the one that is wrong. */

@@ -2,6 +2,7 @@ import { isLoopbackHost } from "../../plugin/client/base-url.ts";
 import { createSignInLink } from "../../service/create-sign-in-link.ts";
 import type { ServiceOptions } from "../../service/service-options.ts";
 import { SvcError } from "../../shared/errors.ts";
+import { MAX_DELAY_SECONDS } from "../../shared/wire/constants.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { createLogPrinter, type LogFormat } from "../log-lines.ts";
@@ -91,7 +92,9 @@ async function readOptions({ env }: CliContext, flags: ServeFlags, dataDir: stri
     ...(flags.undoSpace === undefined
       ? {}
       : { undoMegabytes: wholeNumber(flags.undoSpace, "--undo-space", 0, Number.MAX_SAFE_INTEGER) }),
-    ...(flags.sendDelay === undefined ? {} : { sendDelay: wholeNumber(flags.sendDelay, "--send-delay", 0, 60) }),
+    ...(flags.sendDelay === undefined
+      ? {}
+      : { sendDelay: wholeNumber(flags.sendDelay, "--send-delay", 0, MAX_DELAY_SECONDS) }),
     ...(flags.providerTimeout === undefined
       ? {}
       : { providerTimeoutMs: wholeNumber(flags.providerTimeout, "--provider-timeout", 1, 86_400) * 1000 }),

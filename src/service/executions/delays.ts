@@ -8,9 +8,6 @@ import { restoreError, storeError } from "./outcome.ts";
 /** Code of a call that a human stopped before it acted. */
 export const STOPPED = "stopped";
 
-/** Longest time that a call waits for somebody to stop it, in seconds. */
-export const MAX_DELAY_SECONDS = 60;
-
 /** Milliseconds between two looks whether somebody stopped it, perhaps in another process. */
 const LOOK_EVERY_MS = 250;
 

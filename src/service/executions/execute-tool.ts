@@ -1,5 +1,6 @@
 import { STATE_CHANGED } from "../../apps/port/preview.ts";
 import type { RaisedLevel } from "../../shared/wire/call-level.ts";
+import { MAX_DELAY_SECONDS } from "../../shared/wire/constants.ts";
 import { MAX_PREVIEW_MS, type Preview } from "../../shared/wire/preview.ts";
 import type { Access, AccessView } from "../access/access-view.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -8,7 +9,7 @@ import type { Connections } from "../connections/connection.ts";
 import { ServiceError } from "../service-error.ts";
 import { traceNothing } from "../telemetry/telemetry.ts";
 import { applyRulesAgain, beginCall, type OnKnown } from "./begin-call.ts";
-import { type Delays, MAX_DELAY_SECONDS } from "./delays.ts";
+import type { Delays } from "./delays.ts";
 import type { ExecutionLog } from "./execution-log.ts";
 import { isCovered, judgeCall } from "./judge-call.ts";
 import type { ExecutionOutcome } from "./outcome.ts";

@@ -32,3 +32,6 @@ export const MAX_IDEMPOTENCY_KEY = 200;
 
 /** How long a key stands for its execution at least: seven days from the start of that execution. */
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** Longest time in which an approved call can still be stopped, in seconds. Ours: not in the document. */
+export const MAX_DELAY_SECONDS = 60;
